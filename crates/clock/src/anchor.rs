@@ -1,0 +1,205 @@
+//! From ticks to instants, after the fact.
+
+use units::{Instant, Ticks};
+
+/// All clocks read at (nearly) one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Anchor {
+    /// The run's clock, in the middle of the bracket.
+    pub ticks: Ticks,
+    /// `CLOCK_MONOTONIC_RAW` in nanoseconds.
+    pub monotonic_ns: u64,
+    /// `CLOCK_REALTIME` in nanoseconds since 1970.
+    pub realtime_ns: u64,
+    /// How many ticks the readings took: the anchor's own uncertainty.
+    pub width_ticks: u64,
+}
+
+/// A jump of the wall clock between two anchors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ClockStep {
+    /// The anchor before the jump.
+    pub begin: Instant,
+    /// The anchor after the jump.
+    pub end: Instant,
+    /// Signed size of the jump in nanoseconds.
+    pub step_ns: i64,
+}
+
+/// Largest change of (realtime − monotonic) between neighbours that slewing can explain: NTP slews at
+/// ≤ 500 ppm, PTP daemons sometimes faster; 1 ‰ of the interval plus 50 µs of reading noise.
+fn slew_limit_ns(elapsed_ns: u64) -> u64 {
+    50_000 + elapsed_ns / 1_000
+}
+
+/// Anchors in the order in which they were taken. Never empty.
+///
+/// Instant zero is the moment of tick zero, extrapolated from the first two anchors.
+/// Conversion: O(log n) by binary search; neighbours in time mostly hit the same segment.
+#[derive(Clone, Debug)]
+pub struct Anchors {
+    points: Vec<Anchor>,
+    /// Monotonic time of tick zero.
+    epoch_monotonic_ns: f64,
+}
+
+impl Anchors {
+    /// Starts a list; conversions need a second anchor and give `None` before.
+    pub fn new(first: Anchor) -> Anchors {
+        Anchors { points: vec![first], epoch_monotonic_ns: first.monotonic_ns as f64 }
+    }
+
+    /// Appends an anchor; one that does not advance both clocks is ignored, since no segment leads to it.
+    pub fn push(&mut self, anchor: Anchor) {
+        let last = self.points[self.points.len() - 1];
+        if anchor.ticks <= last.ticks || anchor.monotonic_ns <= last.monotonic_ns {
+            return;
+        }
+        self.points.push(anchor);
+        if self.points.len() == 2 {
+            let (a, b) = (self.points[0], self.points[1]);
+            let slope = (b.monotonic_ns - a.monotonic_ns) as f64 / (b.ticks.0 - a.ticks.0) as f64;
+            self.epoch_monotonic_ns = a.monotonic_ns as f64 - a.ticks.0 as f64 * slope;
+        }
+    }
+
+    /// The anchors themselves.
+    pub fn points(&self) -> &[Anchor] {
+        &self.points
+    }
+
+    /// The wall time of the run's epoch in nanoseconds since 1970, by the first anchor.
+    pub fn epoch_realtime_ns(&self) -> u64 {
+        let first = self.points[0];
+        let since = first.monotonic_ns as f64 - self.epoch_monotonic_ns;
+        first.realtime_ns.saturating_sub(since.max(0.0) as u64)
+    }
+
+    /// The instant of a tick: interpolated between its neighbours, extrapolated by the nearest segment
+    /// outside of them. `None` for [`Ticks::NONE`] and before there are two anchors.
+    pub fn instant(&self, ticks: Ticks) -> Option<Instant> {
+        if !ticks.is_some() {
+            return None;
+        }
+        let (a, b) = self.segment(self.points.partition_point(|p| p.ticks <= ticks))?;
+        let slope = (b.monotonic_ns - a.monotonic_ns) as f64 / (b.ticks.0 - a.ticks.0) as f64;
+        let offset = (ticks.0 as f64 - a.ticks.0 as f64) * slope;
+        self.from_monotonic(a.monotonic_ns as f64 + offset)
+    }
+
+    /// The instant of a wall-clock reading such as a kernel's receive stamp. `None` before there are two
+    /// anchors, and between two anchors across which the wall clock stepped: there it can't be known.
+    pub fn instant_of_realtime(&self, realtime_ns: u64) -> Option<Instant> {
+        let (a, b) = self.segment(self.points.partition_point(|p| p.realtime_ns <= realtime_ns))?;
+        if step_between(&a, &b).is_some() {
+            return None;
+        }
+        let slope = (b.monotonic_ns - a.monotonic_ns) as f64 / (b.realtime_ns - a.realtime_ns) as f64;
+        let offset = (realtime_ns as f64 - a.realtime_ns as f64) * slope;
+        self.from_monotonic(a.monotonic_ns as f64 + offset)
+    }
+
+    /// Jumps of the wall clock seen so far.
+    pub fn steps(&self) -> Vec<ClockStep> {
+        self.points
+            .windows(2)
+            .filter_map(|pair| {
+                let step_ns = step_between(&pair[0], &pair[1])?;
+                let begin = self.from_monotonic(pair[0].monotonic_ns as f64)?;
+                let end = self.from_monotonic(pair[1].monotonic_ns as f64)?;
+                Some(ClockStep { begin, end, step_ns })
+            })
+            .collect()
+    }
+
+    fn segment(&self, after: usize) -> Option<(Anchor, Anchor)> {
+        if self.points.len() < 2 {
+            return None;
+        }
+        let right = after.clamp(1, self.points.len() - 1);
+        Some((self.points[right - 1], self.points[right]))
+    }
+
+    fn from_monotonic(&self, monotonic_ns: f64) -> Option<Instant> {
+        let since = monotonic_ns - self.epoch_monotonic_ns;
+        Some(Instant(since.max(0.0).round() as u64))
+    }
+}
+
+fn step_between(a: &Anchor, b: &Anchor) -> Option<i64> {
+    let elapsed = b.monotonic_ns - a.monotonic_ns;
+    let wall = i128::from(b.realtime_ns) - i128::from(a.realtime_ns);
+    let step = wall - i128::from(elapsed);
+    (step.unsigned_abs() > u128::from(slew_limit_ns(elapsed))).then(|| step as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use units::Nanos;
+
+    const WALL: u64 = 1_700_000_000_000_000_000;
+
+    fn anchor(ticks: u64, monotonic_ns: u64, realtime_ns: u64) -> Anchor {
+        Anchor { ticks: Ticks(ticks), monotonic_ns, realtime_ns, width_ticks: 10 }
+    }
+
+    /// A clock that runs at 2.5 ticks/ns and drifts by `ppm`, anchored each 100 ms.
+    fn drifting(ppm: f64, seconds: u64) -> Anchors {
+        let at = |i: u64| {
+            let ns = i * 100_000_000;
+            let ticks = (ns as f64 * 2.5 * (1.0 + ppm * 1e-6 * i as f64 / (seconds * 10) as f64)) as u64;
+            anchor(ticks, 5_000 + ns, WALL + ns)
+        };
+        let mut anchors = Anchors::new(at(0));
+        (1..=seconds * 10).for_each(|i| anchors.push(at(i)));
+        anchors
+    }
+
+    #[test]
+    fn drift_does_not_accumulate() {
+        let anchors = drifting(80.0, 460);
+        let worst = (0..4_600u64)
+            .map(|i| {
+                let point = anchors.points()[i as usize];
+                let seen = anchors.instant(point.ticks).unwrap();
+                seen.0.abs_diff(i * 100_000_000)
+            })
+            .max();
+        assert!(worst.unwrap() <= 1, "worst error {worst:?} ns");
+    }
+
+    #[test]
+    fn a_step_of_the_wall_clock_hides_kernel_stamps_and_shows_as_an_event() {
+        let mut anchors = Anchors::new(anchor(0, 0, WALL));
+        for i in 1..10u64 {
+            let step = if i >= 5 { 2_000_000 } else { 0 };
+            anchors.push(anchor(i * 250_000_000, i * 100_000_000, WALL + i * 100_000_000 + step));
+        }
+        let steps = anchors.steps();
+        assert_eq!(steps.len(), 1);
+        assert_eq!((steps[0].begin, steps[0].step_ns), (Instant(400_000_000), 2_000_000));
+        assert_eq!(anchors.instant_of_realtime(WALL + 450_000_000), None);
+        assert_eq!(anchors.instant_of_realtime(WALL + 350_000_000), Some(Instant(350_000_000)));
+        assert_eq!(anchors.instant_of_realtime(WALL + 702_000_000), Some(Instant(700_000_000)));
+    }
+
+    #[test]
+    fn one_anchor_converts_nothing() {
+        let anchors = Anchors::new(anchor(0, 0, WALL));
+        assert_eq!(anchors.instant(Ticks(5)), None);
+        assert_eq!(anchors.instant_of_realtime(WALL), None);
+    }
+
+    proptest! {
+        #[test]
+        fn conversion_is_monotone(mut ticks in prop::collection::vec(0u64..2_500_000_000, 2..50)) {
+            let anchors = drifting(200.0, 1);
+            ticks.sort_unstable();
+            let instants: Vec<_> = ticks.iter().map(|&t| anchors.instant(Ticks(t)).unwrap()).collect();
+            prop_assert!(instants.windows(2).all(|w| w[0] <= w[1]));
+            let _ = Nanos::ZERO;
+        }
+    }
+}

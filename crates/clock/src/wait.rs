@@ -1,0 +1,50 @@
+//! Waiting, for threads that measure nothing; and the wall clock, for headers and file names.
+
+use units::Nanos;
+
+/// Sleeps for `elapsed` on a thread that measures nothing (writer, observers, set-up).
+pub fn pause(elapsed: Nanos) {
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that sleeps")]
+    std::thread::sleep(elapsed.to_std());
+}
+
+/// Wall-clock time in nanoseconds since 1970: for headers and names, never for latencies.
+pub fn wall_time_ns() -> u64 {
+    crate::live::gettime(libc::CLOCK_REALTIME)
+}
+
+/// Asks the kernel to wake this thread without rounding its timers (the default slack is 50 µs).
+/// True when it was granted.
+pub fn set_timer_slack(slack: Nanos) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: PR_SET_TIMERSLACK takes an integer and affects the calling thread alone.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, slack.0.max(1) as libc::c_ulong) == 0 }
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = slack;
+        false
+    }
+}
+
+/// Pins the calling thread to one CPU; true when the kernel agreed.
+pub fn pin_to(cpu: usize) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: an all-zero cpu_set_t is valid, CPU_SET stays inside of it for cpu < CPU_SETSIZE.
+        unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            if cpu >= libc::CPU_SETSIZE as usize {
+                return false;
+            }
+            libc::CPU_SET(cpu, &mut set);
+            libc::sched_setaffinity(0, std::mem::size_of_val(&set), &set) == 0
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = cpu;
+        false
+    }
+}

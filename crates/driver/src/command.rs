@@ -1,0 +1,215 @@
+//! What can be asked of a session.
+
+/// The type of a statement's parameter or of a kept result column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ValueType {
+    /// 64-bit signed integer. Drivers narrow it to the column's type and fail loudly if it doesn't fit.
+    Int,
+    /// 64-bit float.
+    Float,
+    /// UTF-8 text.
+    Text,
+    /// Microseconds since 1970, UTC.
+    Timestamp,
+}
+
+/// An argument of a command; borrowed, so that binding allocates nothing.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Value<'a> {
+    /// SQL NULL.
+    Null,
+    /// See [`ValueType::Int`].
+    Int(i64),
+    /// See [`ValueType::Float`].
+    Float(f64),
+    /// See [`ValueType::Text`].
+    Text(&'a str),
+    /// See [`ValueType::Timestamp`].
+    Timestamp(i64),
+}
+
+/// A value out of a kept row; borrowed from the session until the next command is staged.
+pub type ValueRef<'a> = Value<'a>;
+
+/// What becomes of a statement's rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Results {
+    /// All rows are received in full and counted; their values are not kept.
+    Count,
+    /// Rows are kept until the next command is staged, for [`crate::Session::value`].
+    Keep,
+}
+
+/// A statement that a workload will use, prepared on each connection before the start line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StatementSpec {
+    /// SQL in the target's dialect; parameters as [`Dialect::placeholder`] writes them.
+    pub sql: String,
+    /// The parameters' types in order.
+    pub parameters: Vec<ValueType>,
+    /// Whether rows are kept.
+    pub results: Results,
+    /// The columns' types, needed when rows are kept; may be empty otherwise.
+    pub columns: Vec<ValueType>,
+}
+
+impl StatementSpec {
+    /// A statement whose rows are only counted.
+    pub fn counted(sql: impl Into<String>, parameters: &[ValueType]) -> StatementSpec {
+        StatementSpec {
+            sql: sql.into(),
+            parameters: parameters.to_vec(),
+            results: Results::Count,
+            columns: Vec::new(),
+        }
+    }
+
+    /// A statement whose rows are kept.
+    pub fn kept(sql: impl Into<String>, parameters: &[ValueType], columns: &[ValueType]) -> StatementSpec {
+        StatementSpec {
+            sql: sql.into(),
+            parameters: parameters.to_vec(),
+            results: Results::Keep,
+            columns: columns.to_vec(),
+        }
+    }
+}
+
+/// Transaction isolation, by its standard name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Isolation {
+    /// READ UNCOMMITTED
+    ReadUncommitted,
+    /// READ COMMITTED
+    ReadCommitted,
+    /// REPEATABLE READ
+    RepeatableRead,
+    /// SERIALIZABLE
+    Serializable,
+}
+
+impl Isolation {
+    /// All levels, weakest first.
+    pub const ALL: [Isolation; 4] = [
+        Isolation::ReadUncommitted,
+        Isolation::ReadCommitted,
+        Isolation::RepeatableRead,
+        Isolation::Serializable,
+    ];
+
+    /// The name in flags and recordings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Isolation::ReadUncommitted => "read-uncommitted",
+            Isolation::ReadCommitted => "read-committed",
+            Isolation::RepeatableRead => "repeatable-read",
+            Isolation::Serializable => "serializable",
+        }
+    }
+
+    /// The words in SQL.
+    pub fn sql(self) -> &'static str {
+        match self {
+            Isolation::ReadUncommitted => "READ UNCOMMITTED",
+            Isolation::ReadCommitted => "READ COMMITTED",
+            Isolation::RepeatableRead => "REPEATABLE READ",
+            Isolation::Serializable => "SERIALIZABLE",
+        }
+    }
+}
+
+/// A key-value operation, for targets without SQL.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum KeyValue<'a> {
+    /// All fields of a record, or one of them.
+    Read {
+        /// The record's key.
+        key: &'a str,
+        /// One field's name; all fields when `None`.
+        field: Option<&'a str>,
+    },
+    /// Writes fields of a record that exists.
+    Update {
+        /// The record's key.
+        key: &'a str,
+        /// Names and values of the fields.
+        fields: &'a [(&'a str, &'a str)],
+    },
+    /// Writes a new record.
+    Insert {
+        /// The record's key.
+        key: &'a str,
+        /// Names and values of the fields.
+        fields: &'a [(&'a str, &'a str)],
+    },
+    /// Removes a record.
+    Delete {
+        /// The record's key.
+        key: &'a str,
+    },
+    /// Up to `count` records from `key` on, in the store's order.
+    Scan {
+        /// The first key.
+        key: &'a str,
+        /// The most records to return.
+        count: u32,
+    },
+}
+
+/// One command of a session.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Command<'a> {
+    /// The cheapest round trip that the protocol has; an empty statement where it has none.
+    Ping,
+    /// Runs the statement at this index of the list that the session was connected with.
+    Statement {
+        /// Index into the list of [`StatementSpec`]s.
+        index: usize,
+        /// As many as the statement has parameters.
+        arguments: &'a [Value<'a>],
+    },
+    /// Starts a transaction at the session's isolation level.
+    Begin,
+    /// Commits.
+    Commit,
+    /// Rolls back; succeeds outside of a transaction, too.
+    Rollback,
+    /// A key-value operation.
+    KeyValue(KeyValue<'a>),
+}
+
+/// The differences between SQL databases that workloads must know of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dialect {
+    /// PostgreSQL and its relatives.
+    Postgres,
+    /// SQLite.
+    Sqlite,
+    /// No SQL: workloads use [`Command::KeyValue`].
+    KeyValue,
+    /// Accepts everything and does nothing (`null:`).
+    Null,
+}
+
+impl Dialect {
+    /// The n-th parameter, counted from 1: `$1` or `?1`.
+    pub fn placeholder(self, n: usize) -> String {
+        match self {
+            Dialect::Postgres => format!("${n}"),
+            _ => format!("?{n}"),
+        }
+    }
+
+    /// The clause that locks selected rows; empty where writers exclude each other anyway.
+    pub fn for_update(self) -> &'static str {
+        match self {
+            Dialect::Postgres => " FOR UPDATE",
+            _ => "",
+        }
+    }
+
+    /// Whether a lone semicolon (an empty statement) can be prepared.
+    pub fn has_empty_statement(self) -> bool {
+        matches!(self, Dialect::Postgres | Dialect::Null)
+    }
+}

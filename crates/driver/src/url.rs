@@ -1,0 +1,204 @@
+//! Target URLs: `scheme:rest`, e.g. `sqlite:PATH`, `postgres://user@host:port/db?sslmode=require`.
+
+use std::fmt;
+
+/// A URL taken apart; what its parts mean is the driver's business.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TargetUrl {
+    /// Before the colon, in lower case.
+    pub scheme: String,
+    /// Percent-decoded user; empty when absent.
+    pub user: String,
+    /// Percent-decoded password; never shown or written.
+    pub password: Option<String>,
+    /// Host name, address, or a socket directory (starts with `/`); empty when absent.
+    pub host: String,
+    /// Port when given.
+    pub port: Option<u16>,
+    /// Percent-decoded path without its leading slash (after `//`), or all that follows the colon.
+    pub path: String,
+    /// Percent-decoded `?name=value` pairs in order.
+    pub options: Vec<(String, String)>,
+}
+
+/// A URL that can't be taken apart.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UrlError {
+    text: String,
+    problem: String,
+}
+
+impl fmt::Display for UrlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "target `{}`: {}", self.text, self.problem)
+    }
+}
+
+impl std::error::Error for UrlError {}
+
+impl TargetUrl {
+    /// Takes `text` apart.
+    ///
+    /// # Errors
+    /// [`UrlError`] names the part that is wrong; a password in the text is not repeated.
+    pub fn parse(text: &str) -> Result<TargetUrl, UrlError> {
+        let fail = |problem: &str| UrlError { text: hide_password(text), problem: problem.to_owned() };
+        let (scheme, rest) = text.split_once(':').ok_or_else(|| {
+            fail("no scheme; expected something like `sqlite:`, `postgres://user@host/db` or `null:`")
+        })?;
+        if scheme.is_empty() || !scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-".contains(c)) {
+            return Err(fail("the scheme before `:` is not a name"));
+        }
+        let (body, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let decode = |part: &str| percent_decode(part).ok_or_else(|| fail("bad percent escape"));
+        let mut url = TargetUrl {
+            scheme: scheme.to_ascii_lowercase(),
+            user: String::new(),
+            password: None,
+            host: String::new(),
+            port: None,
+            path: String::new(),
+            options: Vec::new(),
+        };
+        for pair in query.split('&').filter(|p| !p.is_empty()) {
+            let (name, value) =
+                pair.split_once('=').ok_or_else(|| fail("an option after `?` has no `=value`"))?;
+            url.options.push((decode(name)?, decode(value)?));
+        }
+        let Some(hierarchical) = body.strip_prefix("//") else {
+            url.path = decode(body)?;
+            return Ok(url);
+        };
+        let (authority, path) = hierarchical.split_once('/').unwrap_or((hierarchical, ""));
+        url.path = decode(path)?;
+        let (credentials, location) = match authority.rsplit_once('@') {
+            Some((credentials, location)) => (Some(credentials), location),
+            None => (None, authority),
+        };
+        if let Some(credentials) = credentials {
+            let (user, password) = match credentials.split_once(':') {
+                Some((user, password)) => (user, Some(password)),
+                None => (credentials, None),
+            };
+            url.user = decode(user)?;
+            url.password = password.map(decode).transpose()?;
+        }
+        let (host, port) = match location.strip_prefix('[') {
+            Some(v6) => {
+                let (host, after) = v6.split_once(']').ok_or_else(|| fail("`[` without `]`"))?;
+                (host, after.strip_prefix(':'))
+            }
+            None => match location.split_once(':') {
+                Some((host, port)) => (host, Some(port)),
+                None => (location, None),
+            },
+        };
+        url.host = decode(host)?;
+        if let Some(port) = port.filter(|p| !p.is_empty()) {
+            url.port = Some(port.parse().map_err(|_| fail("the port is not a number in 1..65535"))?);
+        }
+        Ok(url)
+    }
+
+    /// The last value of an option.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.options.iter().rev().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+    }
+
+    /// An error about this URL.
+    pub fn error(&self, problem: impl Into<String>) -> UrlError {
+        UrlError { text: self.to_string(), problem: problem.into() }
+    }
+}
+
+impl fmt::Display for TargetUrl {
+    /// Without the password: safe to print and to record.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.scheme)?;
+        if !self.host.is_empty() || !self.user.is_empty() || self.scheme == "postgres" {
+            f.write_str("//")?;
+            if !self.user.is_empty() {
+                write!(f, "{}@", self.user)?;
+            }
+            if self.host.starts_with('/') {
+                f.write_str(&self.host.replace('/', "%2F"))?;
+            } else if self.host.contains(':') {
+                write!(f, "[{}]", self.host)?;
+            } else {
+                f.write_str(&self.host)?;
+            }
+            if let Some(port) = self.port {
+                write!(f, ":{port}")?;
+            }
+            f.write_str("/")?;
+        }
+        f.write_str(&self.path)?;
+        let mut separator = '?';
+        for (name, value) in self.options.iter().filter(|(name, _)| name != "password") {
+            write!(f, "{separator}{name}={value}")?;
+            separator = '&';
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for TargetUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TargetUrl({self})")
+    }
+}
+
+fn hide_password(text: &str) -> String {
+    let Some((before, after)) = text.split_once("//") else { return text.to_owned() };
+    let Some((credentials, rest)) = after.split_once('@') else { return text.to_owned() };
+    let user = credentials.split(':').next().unwrap_or("");
+    format!("{before}//{user}@{rest}")
+}
+
+fn percent_decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        if byte == b'%' {
+            let hex = std::str::from_utf8(after.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(hex, 16).ok()?);
+            rest = &after[2..];
+        } else {
+            bytes.push(byte);
+            rest = after;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_taken_apart_and_shown_without_their_password() {
+        let url = TargetUrl::parse("postgres://ann:s%40cret@[::1]:5433/shop?sslmode=require").unwrap();
+        assert_eq!((url.user.as_str(), url.password.as_deref()), ("ann", Some("s@cret")));
+        assert_eq!((url.host.as_str(), url.port, url.path.as_str()), ("::1", Some(5433), "shop"));
+        assert_eq!(url.option("sslmode"), Some("require"));
+        assert_eq!(url.to_string(), "postgres://ann@[::1]:5433/shop?sslmode=require");
+        let socket = TargetUrl::parse("postgres://%2Ftmp%2Fpg/db").unwrap();
+        assert_eq!(socket.host, "/tmp/pg");
+        assert_eq!(socket.to_string(), "postgres://%2Ftmp%2Fpg/db");
+        assert_eq!(TargetUrl::parse("sqlite:/a/b.db?sync=full").unwrap().path, "/a/b.db");
+        assert_eq!(TargetUrl::parse("null:").unwrap().to_string(), "null:");
+    }
+
+    #[test]
+    fn bad_urls_name_the_part_and_keep_the_secret() {
+        let message = |text: &str| TargetUrl::parse(text).unwrap_err().to_string();
+        assert_eq!(
+            message("postgres://a:secret@h:99999/x"),
+            "target `postgres://a@h:99999/x`: the port is not a number in 1..65535"
+        );
+        assert!(message("nonsense").contains("no scheme"));
+        assert!(message("p%://x").contains("scheme"));
+        assert!(message("postgres://h/%zz").contains("percent"));
+        assert!(message("sqlite:x?y").contains("no `=value`"));
+    }
+}
