@@ -335,7 +335,7 @@ pub struct Series {
 }
 
 /// M4 aggregates at several resolutions, finest first; each level has a quarter of the buckets of the last.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Pyramid {
     /// Start of the time axis.
     pub begin: Instant,
