@@ -83,7 +83,7 @@ impl Anchors {
         }
         let (a, b) = self.segment(self.points.partition_point(|p| p.ticks <= ticks))?;
         let slope = (b.monotonic_ns - a.monotonic_ns) as f64 / (b.ticks.0 - a.ticks.0) as f64;
-        let offset = (ticks.0 as f64 - a.ticks.0 as f64) * slope;
+        let offset = (ticks.0 as i64 - a.ticks.0 as i64) as f64 * slope;
         self.from_monotonic(a.monotonic_ns as f64 + offset)
     }
 
@@ -95,7 +95,8 @@ impl Anchors {
             return None;
         }
         let slope = (b.monotonic_ns - a.monotonic_ns) as f64 / (b.realtime_ns - a.realtime_ns) as f64;
-        let offset = (realtime_ns as f64 - a.realtime_ns as f64) * slope;
+        // Subtracted as integers: wall times in ns are past what an f64 holds exactly.
+        let offset = (realtime_ns as i64 - a.realtime_ns as i64) as f64 * slope;
         self.from_monotonic(a.monotonic_ns as f64 + offset)
     }
 

@@ -1,0 +1,328 @@
+//! A live load from the start line to the last sample.
+
+use crate::connector::Connector;
+use crate::host::pin_to_set;
+use crate::local::{BusySince, Local, Shared};
+use crate::readiness::Readiness;
+use crate::schedule::{Schedule, Writer};
+use crate::sequencer::Sequencer;
+use crate::session::{Conditions, Happenings, run_session};
+use crate::spec::{LoadSpec, SpecError};
+use crate::supervisor::{RING_BITS, Supervisor, Watched, has_visits};
+use crate::worker::{Tasks, run_worker};
+use clock::{Clock, LiveClock};
+use driver::{Execution, Isolation, Session, StatementSpec, Target};
+use record::{EventKind, NO_SESSION, Producer, RawSample};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, AtomicUsize, Ordering};
+use units::{Nanos, Outcome, Ticks};
+use workload::Workload;
+
+/// Where happenings besides requests go; called on cold paths only.
+pub trait Journal: Sync {
+    /// Notes an event.
+    fn event(&self, kind: EventKind, begin: Ticks, end: Ticks, subject: String, detail: String);
+}
+
+/// How a load ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LoadTotals {
+    /// When the load's first phase began.
+    pub started: Ticks,
+    /// When the last worker ended.
+    pub ended: Ticks,
+    /// Requests that were due and that no session ever took; recorded as unfinished.
+    pub never_sent: u64,
+    /// Whether it was interrupted from outside.
+    pub interrupted: bool,
+}
+
+/// Why a load could not be made at all.
+#[derive(Debug)]
+pub enum EngineError {
+    /// The specification is contradictory.
+    Spec(SpecError),
+    /// The system refused descriptors, threads or CPUs; the text says which.
+    System(String),
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EngineError::Spec(error) => error.fmt(f),
+            EngineError::System(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for EngineError {}
+
+/// From the epoch to the load's start: time for all threads to reach their places.
+pub const LEAD_IN: Nanos = Nanos::from_millis(50);
+
+/// Rings that [`run`] needs: one for each worker, and one for requests that were never sent.
+pub fn rings_needed(spec: &LoadSpec, execution: Execution) -> usize {
+    1 + worker_count(spec, execution)
+}
+
+fn worker_count(spec: &LoadSpec, execution: Execution) -> usize {
+    match execution {
+        Execution::Polled => spec.workers.min(spec.sessions) as usize,
+        Execution::Blocking => spec.sessions as usize,
+    }
+}
+
+/// What a load runs against.
+pub struct Subject<'a, T: Target, W> {
+    /// The target.
+    pub target: &'a T,
+    /// Its connected sessions, as many as the specification says.
+    pub sessions: Vec<T::Session>,
+    /// The statements that they were connected with, for replacements.
+    pub statements: &'a [StatementSpec],
+    /// The isolation level that they were connected with.
+    pub isolation: Option<Isolation>,
+    /// The workload.
+    pub workload: &'a W,
+}
+
+/// Runs a load; returns when the last sample is in its ring.
+///
+/// `producers` are [`rings_needed`] ends of rings whose other ends a recorder drains meanwhile. `stop` ends
+/// the run in an orderly way.
+///
+/// # Errors
+/// [`EngineError`], before any request was sent.
+pub fn run<T: Target, W: Workload>(
+    subject: Subject<'_, T, W>,
+    spec: &LoadSpec,
+    clock: LiveClock,
+    mut producers: Vec<Producer>,
+    journal: &dyn Journal,
+    stop: &AtomicBool,
+) -> Result<LoadTotals, EngineError> {
+    let execution = subject.target.execution();
+    let workers = worker_count(spec, execution);
+    assert_eq!(producers.len(), workers + 1, "one ring for each worker and one for the rest");
+    assert_eq!(subject.sessions.len(), spec.sessions as usize);
+    let sequencer = Sequencer::new(spec, subject.workload.tickets()).map_err(EngineError::Spec)?;
+    let lead_in = Ticks(clock.now().0 + clock.ticks_in(LEAD_IN));
+    let shared = shared_state(spec, clock, lead_in);
+    let mut writer = Writer::new(sequencer);
+    writer.fill(&shared.schedule, u64::MAX);
+    let mut rest = producers.pop().expect("counted above");
+    note_phases(spec, clock, lead_in, journal);
+
+    let connector = Connector::new(subject.sessions.len());
+    let happenings = Noted { journal, outcomes_seen: AtomicU16::new(0) };
+    let busy: Vec<BusySince> = (0..spec.sessions).map(|_| BusySince(AtomicU64::new(u64::MAX))).collect();
+    let watched = if execution == Execution::Blocking {
+        let pairs = subject.sessions.iter().zip(&busy);
+        pairs.map(|(session, busy_since)| Watched { busy_since, canceller: session.canceller() }).collect()
+    } else {
+        Vec::new()
+    };
+    let running = AtomicUsize::new(workers);
+    let conditions = Conditions {
+        spec,
+        workload: subject.workload,
+        replacement: &connector,
+        happenings: &happenings,
+        lead_in,
+    };
+
+    std::thread::scope(|scope| {
+        for (index, (group, producer)) in
+            deal(subject.sessions, workers).into_iter().zip(producers).enumerate()
+        {
+            let busy_since = (execution == Execution::Blocking).then(|| &busy[index]);
+            let (shared, conditions, running) = (&shared, &conditions, &running);
+            let work = move || {
+                let _ended = CountDown(running);
+                work(group, producer, shared, conditions, clock, busy_since)
+            };
+            spawn(scope, format!("load-{index}"), work)?;
+        }
+        for index in 0..4.min(spec.sessions) {
+            let connect = || subject.target.connect(subject.statements, subject.isolation);
+            let connector = &connector;
+            spawn(scope, format!("connect-{index}"), move || connector.serve(connect))?;
+        }
+        let supervisor =
+            Supervisor { spec, shared: &shared, clock, lead_in, stop, running: &running, journal, watched };
+        supervisor.supervise(&mut writer);
+        connector.end();
+        Ok(())
+    })
+    .map_err(|e: std::io::Error| {
+        shared.abandon.store(true, Ordering::Relaxed);
+        EngineError::System(format!(
+            "could not start a worker thread: {e}; try fewer --sessions or --threads"
+        ))
+    })?;
+
+    let ended = clock.now();
+    let never_sent = record_never_sent(spec, &shared, &mut writer, &mut rest, clock, lead_in, ended);
+    Ok(LoadTotals { started: lead_in, ended, never_sent, interrupted: shared.stopping() })
+}
+
+fn spawn<'scope, 'env>(
+    scope: &'scope std::thread::Scope<'scope, 'env>,
+    name: String,
+    work: impl FnOnce() + Send + 'scope,
+) -> std::io::Result<()> {
+    std::thread::Builder::new().name(name).spawn_scoped(scope, work).map(drop)
+}
+
+/// Counts a worker out, however it ends.
+struct CountDown<'a>(&'a AtomicUsize);
+
+impl Drop for CountDown<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release); // pairs with the supervisor's Acquire
+    }
+}
+
+fn shared_state(spec: &LoadSpec, clock: LiveClock, lead_in: Ticks) -> Shared {
+    let mut end = Nanos::ZERO;
+    let phase_ends = spec
+        .phases
+        .iter()
+        .map(|phase| {
+            end = end + phase.duration;
+            Ticks(lead_in.0 + clock.ticks_in(end))
+        })
+        .collect();
+    Shared {
+        schedule: Schedule::new(1 << RING_BITS, has_visits(&spec.model), spec.sessions),
+        stop: AtomicBool::new(false),
+        abandon: AtomicBool::new(false),
+        session_limits: session_limits(spec),
+        phase_ends,
+        alive: AtomicU64::new(u64::from(spec.sessions)),
+    }
+}
+
+/// Sessions allowed by phase, where any phase limits them.
+pub(crate) fn session_limits(spec: &LoadSpec) -> Option<Vec<u32>> {
+    let limited = spec.phases.iter().any(|p| p.sessions.is_some());
+    limited.then(|| spec.phases.iter().map(|p| p.sessions.unwrap_or(u32::MAX)).collect())
+}
+
+/// Deals sessions to workers in turn: (number, session).
+fn deal<S>(sessions: Vec<S>, workers: usize) -> Vec<Vec<(u16, S)>> {
+    let mut groups: Vec<Vec<(u16, S)>> = (0..workers).map(|_| Vec::new()).collect();
+    for (number, session) in sessions.into_iter().enumerate() {
+        groups[number % workers].push((number as u16, session));
+    }
+    groups
+}
+
+fn work<S, W, H>(
+    group: Vec<(u16, S)>,
+    producer: Producer,
+    shared: &Shared,
+    conditions: &Conditions<'_, W, Connector<S>, H>,
+    clock: LiveClock,
+    busy_since: Option<&BusySince>,
+) where
+    S: Session,
+    W: Workload,
+    H: Happenings,
+{
+    let spec = conditions.spec;
+    clock::set_timer_slack(Nanos(1));
+    // A CPU list that the kernel refuses was refused before, when the run's capabilities were read back.
+    let _ = pin_to_set(&spec.cpus);
+    let Ok(mut readiness) = Readiness::new(group.len()) else {
+        conditions.happenings.first_error(
+            0,
+            clock.now(),
+            Outcome::Unavailable,
+            "no descriptor left for a worker's epoll; raise `ulimit -n`".to_owned(),
+        );
+        return;
+    };
+    let local = Local::new(clock, shared, producer, group.len(), spec.timeout, busy_since);
+    let futures = group
+        .into_iter()
+        .enumerate()
+        .map(|(task, (number, session))| run_session(session, number, task as u32, &local, conditions));
+    let mut tasks = Tasks::new(futures);
+    run_worker(&mut tasks, &local, &mut readiness, spec.pacing);
+}
+
+fn note_phases(spec: &LoadSpec, clock: LiveClock, lead_in: Ticks, journal: &dyn Journal) {
+    let mut begin = lead_in;
+    for phase in &spec.phases {
+        let end = Ticks(begin.0 + clock.ticks_in(phase.duration));
+        journal.event(EventKind::Phase, begin, end, phase.name.clone(), String::new());
+        begin = end;
+    }
+}
+
+/// Records what was due and never sent: waiting since its intended start, censored at the run's end.
+fn record_never_sent(
+    spec: &LoadSpec,
+    shared: &Shared,
+    writer: &mut Writer,
+    ring: &mut Producer,
+    clock: LiveClock,
+    lead_in: Ticks,
+    ended: Ticks,
+) -> u64 {
+    if !spec.model.load_model().has_response_time() {
+        return 0;
+    }
+    let now = clock.nanos_in(ended.0.saturating_sub(lead_in.0));
+    let last_due = if shared.stopping() { now } else { spec.duration() };
+    let mut count = 0;
+    writer.leftovers(&shared.schedule, last_due, |seq, planned| {
+        let Some(offset) = planned.intended else { return };
+        while ring.fill() > 0.9 {
+            clock::pause(Nanos::from_millis(1));
+        }
+        count += 1;
+        ring.push(RawSample {
+            intended: Ticks(lead_in.0 + clock.ticks_in(offset)),
+            ready: Ticks::NONE,
+            sent: Ticks::NONE,
+            completed: ended,
+            arrived_realtime_ns: u64::MAX,
+            seq,
+            session: NO_SESSION,
+            op: planned.op.0,
+            outcome: Outcome::Unfinished.code(),
+            retries: 0,
+            phase: planned.phase,
+            flags: 0,
+            reserved: 0,
+        });
+    });
+    count
+}
+
+/// Happenings as events; of each error class only the first occurrence.
+struct Noted<'a> {
+    journal: &'a dyn Journal,
+    outcomes_seen: AtomicU16,
+}
+
+impl Happenings for Noted<'_> {
+    fn lost(&self, session: u16, at: Ticks, words: Option<String>) {
+        let subject = format!("session {session}");
+        self.journal.event(EventKind::ConnectionLost, at, at, subject, words.unwrap_or_default());
+    }
+
+    fn replaced(&self, session: u16, from: Ticks, until: Ticks) {
+        self.journal.event(EventKind::Reconnected, from, until, format!("session {session}"), String::new());
+    }
+
+    fn first_error(&self, session: u16, at: Ticks, outcome: Outcome, words: String) {
+        let bit = 1 << outcome.code();
+        if self.outcomes_seen.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+            let detail = format!("{}: {words}", outcome.name());
+            self.journal.event(EventKind::FirstError, at, at, format!("session {session}"), detail);
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! What the tasks of one worker share: its clock, timers, deadlines and buffer. One thread, no lock.
+
+use crate::schedule::Schedule;
+use crate::timers::Timers;
+use clock::Clock;
+use record::{Producer, RawSample};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::Poll;
+use units::{Nanos, Ticks};
+
+/// Why a request in flight is given up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cancel {
+    No,
+    /// Its time limit has passed.
+    TimedOut,
+    /// The run has ended.
+    RunEnded,
+}
+
+/// Where samples go: the ring to the recorder, or a list in simulations.
+pub(crate) trait Sink {
+    fn push(&mut self, sample: RawSample);
+}
+
+impl Sink for Producer {
+    #[inline(always)]
+    fn push(&mut self, sample: RawSample) {
+        Producer::push(self, sample);
+    }
+}
+
+impl Sink for Vec<RawSample> {
+    fn push(&mut self, sample: RawSample) {
+        Vec::push(self, sample);
+    }
+}
+
+/// What all workers of a load share.
+pub(crate) struct Shared {
+    pub(crate) schedule: Schedule,
+    /// Set from outside: end in an orderly way.
+    pub(crate) stop: AtomicBool,
+    /// Set by the engine when the drain time is over: give up what is in flight.
+    pub(crate) abandon: AtomicBool,
+    /// The sessions that may take part, by phase; `None` when all phases allow all.
+    pub(crate) session_limits: Option<Vec<u32>>,
+    /// When each phase ends, in ticks since the epoch; closed loops tell the phase by it.
+    pub(crate) phase_ends: Vec<Ticks>,
+    /// Sessions that are connected at present.
+    pub(crate) alive: AtomicU64,
+}
+
+impl Shared {
+    /// Whether what is in flight is given up.
+    pub(crate) fn abandoned(&self) -> bool {
+        self.abandon.load(Ordering::Relaxed) // as below
+    }
+
+    #[inline]
+    pub(crate) fn stopping(&self) -> bool {
+        // Relaxed: the flag guards no other data; seeing it a moment later changes nothing.
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The phase of a moment.
+    #[inline]
+    pub(crate) fn phase_at(&self, now: Ticks) -> u8 {
+        let last = self.phase_ends.len() - 1;
+        self.phase_ends.iter().position(|&end| now < end).unwrap_or(last) as u8
+    }
+}
+
+/// The times at which a blocking session is busy, for the supervisor; `u64::MAX` when it is not.
+#[repr(align(64))]
+pub(crate) struct BusySince(pub(crate) AtomicU64);
+
+pub(crate) struct Local<'a, C, K> {
+    pub(crate) clock: C,
+    pub(crate) shared: &'a Shared,
+    pub(crate) sink: RefCell<K>,
+    timers: RefCell<Timers>,
+    runnable: RefCell<VecDeque<u32>>,
+    /// Whether a task has an entry in `timers`.
+    queued: Box<[Cell<bool>]>,
+    /// When each task's request in flight was sent; `u64::MAX` when it has none.
+    sent_at: Box<[Cell<u64>]>,
+    cancels: Box<[Cell<Cancel>]>,
+    in_flight: Cell<u32>,
+    /// Descriptors that tasks want to wait for from now on.
+    registrations: RefCell<Vec<(RawFd, u32)>>,
+    timeout_ticks: Option<u64>,
+    /// For blocking sessions: tells the supervisor when the request in flight was sent.
+    busy_since: Option<&'a BusySince>,
+}
+
+impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
+    pub(crate) fn new(
+        clock: C,
+        shared: &'a Shared,
+        sink: K,
+        tasks: usize,
+        timeout: Option<Nanos>,
+        busy_since: Option<&'a BusySince>,
+    ) -> Local<'a, C, K> {
+        let timeout_ticks = timeout.map(|t| clock.ticks_in(t));
+        Local {
+            clock,
+            shared,
+            sink: RefCell::new(sink),
+            timers: RefCell::new(Timers::new(tasks)),
+            runnable: RefCell::new(VecDeque::with_capacity(tasks + 1)),
+            queued: (0..tasks).map(|_| Cell::new(false)).collect(),
+            sent_at: (0..tasks).map(|_| Cell::new(u64::MAX)).collect(),
+            cancels: (0..tasks).map(|_| Cell::new(Cancel::No)).collect(),
+            in_flight: Cell::new(0),
+            registrations: RefCell::new(Vec::with_capacity(tasks)),
+            timeout_ticks,
+            busy_since,
+        }
+    }
+
+    /// Waits until `at`; returns at once when it has passed, and early when the run stops or `early` holds.
+    #[inline]
+    pub(crate) async fn wait_until(&self, task: u32, at: Ticks, early: impl Fn() -> bool) {
+        let mut waiting = false;
+        poll_fn(|_| {
+            if self.clock.now() >= at || (waiting && early()) {
+                return Poll::Ready(());
+            }
+            waiting = true;
+            // A poll for another reason (its descriptor moved) finds the entry still there.
+            if !self.queued[task as usize].replace(true) {
+                self.timers.borrow_mut().push(at, task);
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Lets the other tasks of this worker run.
+    pub(crate) async fn yield_now(&self, task: u32) {
+        let mut yielded = false;
+        poll_fn(|_| {
+            if yielded {
+                return Poll::Ready(());
+            }
+            yielded = true;
+            self.wake(task);
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Runs `task` soon.
+    pub(crate) fn wake(&self, task: u32) {
+        self.runnable.borrow_mut().push_back(task);
+    }
+
+    pub(crate) fn next_runnable(&self) -> Option<u32> {
+        self.runnable.borrow_mut().pop_front()
+    }
+
+    #[inline]
+    pub(crate) fn next_due(&self, now: Ticks) -> Option<u32> {
+        let task = self.timers.borrow_mut().pop_due(now)?;
+        self.queued[task as usize].set(false);
+        Some(task)
+    }
+
+    #[inline]
+    pub(crate) fn next_time(&self) -> Option<Ticks> {
+        self.timers.borrow().next()
+    }
+
+    pub(crate) fn next_waiting(&self) -> Option<u32> {
+        let task = self.timers.borrow_mut().pop_any()?;
+        self.queued[task as usize].set(false);
+        Some(task)
+    }
+
+    /// A request of `task` is about to leave at `sent`.
+    #[inline(always)]
+    pub(crate) fn begin_flight(&self, task: u32, sent: Ticks) {
+        self.in_flight.set(self.in_flight.get() + 1);
+        self.sent_at[task as usize].set(sent.0);
+        if let Some(busy) = self.busy_since {
+            busy.0.store(sent.0, Ordering::Relaxed);
+        }
+    }
+
+    /// The request of `task` is over.
+    #[inline(always)]
+    pub(crate) fn end_flight(&self, task: u32) {
+        self.in_flight.set(self.in_flight.get() - 1);
+        self.sent_at[task as usize].set(u64::MAX);
+        if let Some(busy) = self.busy_since {
+            busy.0.store(u64::MAX, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.in_flight.get()
+    }
+
+    #[inline(always)]
+    pub(crate) fn cancel(&self, task: u32) -> Cancel {
+        self.cancels[task as usize].get()
+    }
+
+    pub(crate) fn clear_cancel(&self, task: u32) {
+        self.cancels[task as usize].set(Cancel::No);
+    }
+
+    /// Gives up every request in flight whose time limit has passed, or all of them at the run's end; the
+    /// tasks concerned are appended to `tasks`.
+    pub(crate) fn expire(&self, now: Ticks, run_ended: bool, tasks: &mut Vec<u32>) {
+        for (task, sent_at) in self.sent_at.iter().enumerate() {
+            let sent_at = sent_at.get();
+            if sent_at == u64::MAX || self.cancels[task].get() != Cancel::No {
+                continue;
+            }
+            let late = self.timeout_ticks.is_some_and(|limit| sent_at.saturating_add(limit) <= now.0);
+            if late || run_ended {
+                self.cancels[task].set(if late { Cancel::TimedOut } else { Cancel::RunEnded });
+                tasks.push(task as u32);
+            }
+        }
+    }
+
+    /// When the next request in flight times out; O(tasks), for simulations.
+    pub(crate) fn next_deadline(&self) -> Option<Ticks> {
+        let limit = self.timeout_ticks?;
+        let first = self.sent_at.iter().zip(&self.cancels).filter_map(|(sent, cancel)| {
+            (sent.get() != u64::MAX && cancel.get() == Cancel::No).then(|| sent.get().saturating_add(limit))
+        });
+        first.min().map(Ticks)
+    }
+
+    pub(crate) fn register(&self, fd: RawFd, task: u32) {
+        self.registrations.borrow_mut().push((fd, task));
+    }
+
+    pub(crate) fn next_registration(&self) -> Option<(RawFd, u32)> {
+        self.registrations.borrow_mut().pop()
+    }
+
+    /// Whether requests have a time limit.
+    pub(crate) fn timeout_ticks(&self) -> Option<u64> {
+        self.timeout_ticks
+    }
+}

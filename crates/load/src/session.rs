@@ -1,0 +1,421 @@
+//! What one session does, from the start line to the end: claim, plan, exchange, sample, again.
+
+use crate::local::{Local, Sink};
+use crate::schedule::Claim;
+use crate::sequencer::Planned;
+use crate::spec::{LONGEST_VISIT, LoadSpec, Model, Think};
+use crate::stamped::{Stamped, Stamps};
+use clock::Clock;
+use driver::{OpError, Session};
+use record::{RawSample, flags};
+use std::sync::atomic::Ordering;
+use units::{Nanos, Outcome, Rng, Ticks};
+use workload::{Request, Workload};
+
+/// How a lost session is replaced: asked once, then polled until it is there.
+pub(crate) trait Replacement<S> {
+    /// Asks for a new session in place of session `number`.
+    fn request(&self, number: u16);
+    /// The new session, once it is there.
+    fn take(&self, number: u16) -> Option<S>;
+}
+
+/// Cold-path happenings that go to the recording's events.
+pub(crate) trait Happenings {
+    fn lost(&self, session: u16, at: Ticks, words: Option<String>);
+    fn replaced(&self, session: u16, from: Ticks, until: Ticks);
+    fn first_error(&self, session: u16, at: Ticks, outcome: Outcome, words: String);
+}
+
+/// What a session loop needs besides its session.
+pub(crate) struct Conditions<'a, W, R, H> {
+    pub(crate) spec: &'a LoadSpec,
+    pub(crate) workload: &'a W,
+    pub(crate) replacement: &'a R,
+    pub(crate) happenings: &'a H,
+    /// Offset of the load's start from the epoch, in ticks.
+    pub(crate) lead_in: Ticks,
+}
+
+/// After how many requests in a row a task lets the others run.
+const BUDGET: u32 = 64;
+
+/// A request that a session holds, and when it is due.
+struct Held {
+    seq: u64,
+    planned: Planned,
+    /// The schedule's time; NONE in closed loops.
+    intended: Ticks,
+    /// When the session may send it: the intended start, or the end of the think time.
+    due: Ticks,
+}
+
+/// Runs one session to the load's end.
+pub(crate) async fn run_session<S, W, C, K, R, H>(
+    mut session: S,
+    number: u16,
+    task: u32,
+    local: &Local<'_, C, K>,
+    conditions: &Conditions<'_, W, R, H>,
+) where
+    S: Session,
+    W: Workload,
+    C: Clock,
+    K: Sink,
+    R: Replacement<S>,
+    H: Happenings,
+{
+    if let Some(fd) = session.descriptor() {
+        local.register(fd, task);
+    }
+    let mut plan = conditions.workload.new_plan();
+    let mut agenda = Agenda::new(number, conditions, local);
+    let mut errors_seen = 0u16;
+    let mut after_reconnect = false;
+    let mut budget = BUDGET;
+    // HOT: from here to the end of the loop's body nothing allocates, locks or calls the system but the
+    // driver itself; what is not hot is behind `if`s that a healthy run does not enter.
+    while let Some(held) = agenda.next(task, local).await {
+        let request = Request { seq: held.seq, op: held.planned.op, ticket: held.planned.ticket };
+        conditions.workload.plan(request, &mut plan);
+        let mut conversation = Stamped::new(&mut session, local, task, held.due);
+        let mut result = conditions.workload.run(&plan, &mut conversation).await;
+        if conversation.given_up() {
+            break;
+        }
+        let mut retries = 0;
+        while retries < conditions.spec.retries && retryable(result) {
+            retries += 1;
+            result = conditions.workload.run(&plan, &mut conversation).await;
+        }
+        let mut stamps = conversation.finish();
+        let (outcome, usable) = conclude(result, local.shared.abandoned());
+        if !stamps.completed.is_some() {
+            stamps.completed = local.clock.now(); // refused before anything was sent
+        }
+        let phase = agenda.phase_of(&held, &stamps, local);
+        local.sink.borrow_mut().push(sample(
+            &held,
+            stamps,
+            &agenda,
+            outcome,
+            retries,
+            phase,
+            after_reconnect,
+        ));
+        agenda.free = stamps.completed;
+        agenda.think(local);
+        after_reconnect = false;
+        // HOT ends.
+        if outcome.code() >= Outcome::Serialization.code() {
+            report_first(&mut errors_seen, outcome, &session, number, stamps, conditions);
+        }
+        if !usable {
+            let Some(new) = replace(session, number, task, stamps.completed, local, conditions).await else {
+                return;
+            };
+            session = new;
+            agenda.free = local.clock.now();
+            after_reconnect = true;
+        }
+        budget -= 1;
+        if budget == 0 {
+            budget = BUDGET;
+            local.yield_now(task).await;
+        }
+    }
+}
+
+fn retryable(result: Result<Outcome, OpError>) -> bool {
+    matches!(result, Err(error) if error.session_usable && error.outcome.is_retryable())
+}
+
+/// The sample's outcome, and whether the session can go on. A blocking session that was interrupted says
+/// "timeout" of its own accord; when the run has ended, it was that and not the limit.
+#[inline]
+fn conclude(result: Result<Outcome, OpError>, run_ended: bool) -> (Outcome, bool) {
+    match result {
+        Ok(outcome) => (outcome, true),
+        Err(error) if error.outcome == Outcome::Timeout && run_ended => {
+            (Outcome::Unfinished, error.session_usable)
+        }
+        Err(error) => (error.outcome, error.session_usable),
+    }
+}
+
+#[inline(always)]
+fn sample(
+    held: &Held,
+    stamps: Stamps,
+    agenda: &Agenda<'_>,
+    outcome: Outcome,
+    retries: u8,
+    phase: u8,
+    after_reconnect: bool,
+) -> RawSample {
+    RawSample {
+        intended: held.intended,
+        ready: held.due.max(agenda.free),
+        sent: stamps.sent,
+        completed: stamps.completed,
+        arrived_realtime_ns: stamps.arrived_realtime_ns,
+        seq: held.seq,
+        session: agenda.session,
+        op: held.planned.op.0,
+        outcome: outcome.code(),
+        retries,
+        phase,
+        flags: if stamps.arrived_upper_bound { flags::ARRIVED_UPPER_BOUND } else { 0 }
+            | if after_reconnect { flags::AFTER_RECONNECT } else { 0 },
+        reserved: 0,
+    }
+}
+
+#[cold]
+fn report_first<S: Session, W, R, H: Happenings>(
+    seen: &mut u16,
+    outcome: Outcome,
+    session: &S,
+    number: u16,
+    stamps: Stamps,
+    conditions: &Conditions<'_, W, R, H>,
+) {
+    let bit = 1u16 << outcome.code();
+    if *seen & bit == 0 {
+        *seen |= bit;
+        let words = session.last_error().unwrap_or_default();
+        conditions.happenings.first_error(number, stamps.completed, outcome, words);
+    }
+}
+
+/// Drops the session, waits for a new one; `None` when the run ends before there is one.
+#[cold]
+async fn replace<S, W, C, K, R, H>(
+    lost: S,
+    number: u16,
+    task: u32,
+    since: Ticks,
+    local: &Local<'_, C, K>,
+    conditions: &Conditions<'_, W, R, H>,
+) -> Option<S>
+where
+    S: Session,
+    C: Clock,
+    K: Sink,
+    R: Replacement<S>,
+    H: Happenings,
+{
+    conditions.happenings.lost(number, since, lost.last_error());
+    drop(lost);
+    local.clear_cancel(task);
+    local.shared.alive.fetch_sub(1, Ordering::Relaxed);
+    if local.shared.abandoned() {
+        return None;
+    }
+    conditions.replacement.request(number);
+    // Looked for each 5 ms and not signalled: a reconnect takes longer than that, and this keeps the wait
+    // the same in simulations.
+    let pause = local.clock.ticks_in(Nanos::from_millis(5));
+    loop {
+        if let Some(new) = conditions.replacement.take(number) {
+            local.shared.alive.fetch_add(1, Ordering::Relaxed);
+            conditions.happenings.replaced(number, since, local.clock.now());
+            if let Some(fd) = new.descriptor() {
+                local.register(fd, task);
+            }
+            return Some(new);
+        }
+        if local.shared.abandoned() {
+            return None;
+        }
+        let again = Ticks(local.clock.now().0 + pause);
+        local.wait_until(task, again, || local.shared.abandoned()).await;
+    }
+}
+
+/// How a session comes to its next request, by load model.
+struct Agenda<'a> {
+    session: u16,
+    spec: &'a LoadSpec,
+    lead_in: Ticks,
+    /// When the session became free: its last completion, or its connection.
+    free: Ticks,
+    /// Rest of the visit, last first: (seq, request).
+    visit: Vec<(u64, Planned)>,
+    think: Think,
+    think_rng: Rng,
+    /// When a visit's or a closed session's next request is due.
+    next_due: Ticks,
+    /// Throttled closed: the session's own schedule.
+    own_schedule: OwnSchedule,
+    end: Ticks,
+    closed: bool,
+}
+
+/// YCSB's `target`: each session sends at its share of the rate, staggered.
+#[derive(Clone, Copy)]
+struct OwnSchedule {
+    /// Next due time as an offset from the load's start in seconds.
+    next: f64,
+}
+
+impl<'a> Agenda<'a> {
+    fn new<W, R, H, C: Clock, K>(
+        session: u16,
+        conditions: &Conditions<'a, W, R, H>,
+        local: &Local<'_, C, K>,
+    ) -> Agenda<'a>
+    where
+        K: Sink,
+    {
+        let spec = conditions.spec;
+        let think = match &spec.model {
+            Model::PartlyOpen { visit, .. } => visit.think,
+            Model::Closed { think } => *think,
+            Model::Open { .. } | Model::ThrottledClosed => Think::None,
+        };
+        let rate = spec.phases[0].rate.map_or(1.0, |(from, _)| from.get());
+        Agenda {
+            session,
+            spec,
+            lead_in: conditions.lead_in,
+            free: conditions.lead_in,
+            visit: Vec::with_capacity(LONGEST_VISIT as usize),
+            think,
+            think_rng: spec.seed.derive("think").at(u64::from(session)),
+            next_due: conditions.lead_in,
+            own_schedule: OwnSchedule { next: f64::from(session) / rate },
+            end: Ticks(conditions.lead_in.0 + local.clock.ticks_in(spec.duration())),
+            closed: matches!(spec.model, Model::Closed { .. } | Model::ThrottledClosed),
+        }
+    }
+
+    /// The session's next request; `None` at the load's end.
+    #[inline]
+    async fn next<C: Clock, K: Sink>(&mut self, task: u32, local: &Local<'_, C, K>) -> Option<Held> {
+        if local.shared.abandoned() {
+            return None;
+        }
+        if let Some((seq, planned)) = self.visit.pop() {
+            if local.shared.stopping() && local.clock.now() < self.next_due {
+                return None;
+            }
+            let due = self.next_due;
+            return Some(Held { seq, planned, intended: due, due });
+        }
+        if local.shared.session_limits.is_some() {
+            self.wait_for_admission(task, local).await?;
+        }
+        if self.closed {
+            return self.next_closed(task, local).await;
+        }
+        let number = local.shared.schedule.take_number(self.session);
+        let (seq, planned) = self.wait_for_claim(number, task, local).await?;
+        let offset = planned.intended.unwrap_or(Nanos::ZERO);
+        let intended = Ticks(self.lead_in.0 + local.clock.ticks_in(offset));
+        if planned.follow > 0 {
+            let followers = (1..=u64::from(planned.follow)).rev();
+            self.visit.extend(followers.map(|i| (seq + i, local.shared.schedule.request(seq + i))));
+        }
+        local.shared.schedule.release(self.session);
+        Some(Held { seq, planned, intended, due: intended })
+    }
+
+    async fn next_closed<C: Clock, K: Sink>(&mut self, task: u32, local: &Local<'_, C, K>) -> Option<Held> {
+        let throttled = self.spec.model == Model::ThrottledClosed;
+        let due = if throttled { self.own_due(local)? } else { self.next_due.max(self.free) };
+        // The end is asked of the clock, since the schedule of a closed loop knows no times. A think time
+        // that reaches past it ends the session, too.
+        if due >= self.end || self.free >= self.end || local.shared.stopping() {
+            return None;
+        }
+        let number = local.shared.schedule.take_number(self.session);
+        let (seq, planned) = self.wait_for_claim(number, task, local).await?;
+        local.shared.schedule.release(self.session);
+        let intended = if throttled { due } else { Ticks::NONE };
+        Some(Held { seq, planned, intended, due })
+    }
+
+    /// The own schedule's next time; steps on by the sessions' share of the rate at that time.
+    fn own_due<C: Clock, K: Sink>(&mut self, local: &Local<'_, C, K>) -> Option<Ticks> {
+        let at = Nanos::from_secs_f64(self.own_schedule.next);
+        let (rate, sessions) = rate_at(self.spec, at)?;
+        self.own_schedule.next += f64::from(sessions) / rate;
+        Some(Ticks(self.lead_in.0 + local.clock.ticks_in(at)))
+    }
+
+    async fn wait_for_claim<C: Clock, K: Sink>(
+        &self,
+        number: u64,
+        task: u32,
+        local: &Local<'_, C, K>,
+    ) -> Option<(u64, Planned)> {
+        loop {
+            match local.shared.schedule.look_up(number) {
+                Claim::Request(seq, planned) => return Some((seq, planned)),
+                Claim::Ended => return None,
+                Claim::NotYet => {
+                    let soon = local.clock.now().0 + local.clock.ticks_in(Nanos::from_micros(100));
+                    local.wait_until(task, Ticks(soon), || local.shared.stopping()).await;
+                    if self.closed && local.shared.stopping() {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits while the current phase has fewer sessions than this one's number.
+    async fn wait_for_admission<C: Clock, K: Sink>(&self, task: u32, local: &Local<'_, C, K>) -> Option<()> {
+        let limits = local.shared.session_limits.as_ref()?;
+        loop {
+            let now = local.clock.now();
+            let phase = if self.closed {
+                Some(local.shared.phase_at(now))
+            } else {
+                local.shared.schedule.next_phase()
+            };
+            if now >= self.end || local.shared.stopping() {
+                // Past the end all help with the backlog; `take_number` tells when there is none.
+                return if self.closed { None } else { Some(()) };
+            }
+            if phase.is_some_and(|p| u32::from(self.session) < limits[usize::from(p)]) {
+                return Some(());
+            }
+            let soon = Ticks(now.0 + local.clock.ticks_in(Nanos::from_millis(1)));
+            local.wait_until(task, soon, || local.shared.stopping()).await;
+        }
+    }
+
+    /// Sets when the next request of a visit or of a closed session is due.
+    #[inline]
+    fn think<C: Clock, K: Sink>(&mut self, local: &Local<'_, C, K>) {
+        let think =
+            if self.think == Think::None { Nanos::ZERO } else { self.think.draw(&mut self.think_rng) };
+        self.next_due = Ticks(self.free.0 + local.clock.ticks_in(think));
+    }
+
+    #[inline]
+    fn phase_of<C: Clock, K: Sink>(&self, held: &Held, stamps: &Stamps, local: &Local<'_, C, K>) -> u8 {
+        if !self.closed {
+            return held.planned.phase;
+        }
+        local.shared.phase_at(if stamps.sent.is_some() { stamps.sent } else { stamps.completed })
+    }
+}
+
+/// Rate and sessions of a throttled closed loop at an offset; `None` past the end.
+fn rate_at(spec: &LoadSpec, at: Nanos) -> Option<(f64, u32)> {
+    let mut begin = Nanos::ZERO;
+    for phase in &spec.phases {
+        let end = begin + phase.duration;
+        if at < end {
+            let (from, to) = phase.rate?;
+            let share = at.saturating_sub(begin).as_secs_f64() / phase.duration.as_secs_f64();
+            let rate = from.get() + (to.get() - from.get()) * share;
+            return Some((rate.max(1e-9), phase.sessions.unwrap_or(spec.sessions).min(spec.sessions)));
+        }
+        begin = end;
+    }
+    None
+}

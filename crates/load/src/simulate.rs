@@ -1,0 +1,269 @@
+//! The real session loop on a simulated clock, against a simulated server: deterministic, and as fast as the
+//! CPU. This is how the harness itself is tested, and how a method is graded against known truth.
+//!
+//! Everything between [`crate::Sequencer`] and the sample is the live code; only waiting (advance the clock
+//! to the next thing that happens) and the server are simulated. One tick is one nanosecond; the load starts
+//! at tick 0.
+
+use crate::engine::session_limits;
+use crate::local::{Local, Shared};
+use crate::schedule::{Schedule, Writer};
+use crate::sequencer::Sequencer;
+use crate::session::{Conditions, Happenings, Replacement, run_session};
+use crate::spec::{LoadSpec, SpecError};
+use crate::supervisor::has_visits;
+use crate::worker::Tasks;
+use clock::{Clock, SimClock};
+use driver::{Command, KernelStamp, OpError, Reply, Session, ValueRef};
+use record::RawSample;
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::os::fd::RawFd;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use units::{Nanos, Outcome, Ticks};
+use workload::Workload;
+
+/// What the simulated server does with an exchange.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Answer {
+    /// When the answer is there; not before the question.
+    pub at: Nanos,
+    /// How it ended.
+    pub result: Result<(), OpError>,
+}
+
+/// A simulated server: decides when each exchange is answered, in the order in which they are sent.
+pub trait Server: Send {
+    /// The exchange sent at `now` by `session`.
+    fn serve(&mut self, now: Nanos, session: u16) -> Answer;
+}
+
+/// A FIFO server with one place, constant service, and stalls during which it serves nothing.
+///
+/// It answers when service *begins*, so that the answer times are pure waiting, as in the closed forms for
+/// SickStore; [`FifoServer::answer_after_service`] makes it an ordinary queue.
+pub struct FifoServer {
+    service: Nanos,
+    stalls: Vec<(Nanos, Nanos)>,
+    free_at: Nanos,
+    after_service: bool,
+}
+
+impl FifoServer {
+    /// Serves one exchange each `service`, nothing during `stalls` (begin, end), which ascend.
+    pub fn new(service: Nanos, stalls: Vec<(Nanos, Nanos)>) -> FifoServer {
+        FifoServer { service, stalls, free_at: Nanos::ZERO, after_service: false }
+    }
+
+    /// Answers at the end of service.
+    pub fn answer_after_service(mut self) -> FifoServer {
+        self.after_service = true;
+        self
+    }
+}
+
+impl Server for FifoServer {
+    fn serve(&mut self, now: Nanos, _session: u16) -> Answer {
+        let mut begin = now.max(self.free_at);
+        for &(from, until) in &self.stalls {
+            if begin >= from && begin < until {
+                begin = until;
+            }
+        }
+        self.free_at = begin + self.service;
+        Answer { at: if self.after_service { self.free_at } else { begin }, result: Ok(()) }
+    }
+}
+
+struct World {
+    now: Nanos,
+    server: Box<dyn Server>,
+    /// Answers on their way: (time, task).
+    answers: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Sessions that are being replaced: number → when.
+    replacements: Vec<(u16, Nanos)>,
+}
+
+/// A session of the simulated server.
+struct SimSession {
+    world: Arc<Mutex<World>>,
+    number: u16,
+    answer: Option<Answer>,
+}
+
+fn lock(world: &Mutex<World>) -> MutexGuard<'_, World> {
+    world.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Session for SimSession {
+    fn descriptor(&self) -> Option<RawFd> {
+        None
+    }
+
+    fn stage(&mut self, _command: Command<'_>) -> Result<(), OpError> {
+        Ok(())
+    }
+
+    fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
+        let mut world = lock(&self.world);
+        let now = world.now;
+        let number = self.number;
+        let answer = *self.answer.get_or_insert_with(|| {
+            let answer = world.server.serve(now, number);
+            let at = answer.at.max(now);
+            world.answers.push(Reverse((at.0, u32::from(number))));
+            Answer { at, ..answer }
+        });
+        if answer.at > now {
+            return Poll::Pending;
+        }
+        self.answer = None;
+        Poll::Ready(answer.result)
+    }
+
+    fn reply(&self, _command: usize) -> Reply {
+        Reply { rows: 1, affected: 1 }
+    }
+
+    fn value(&self, _command: usize, _row: usize, _column: usize) -> Option<ValueRef<'_>> {
+        None
+    }
+
+    fn arrived(&self) -> Option<KernelStamp> {
+        None
+    }
+
+    fn last_error(&self) -> Option<String> {
+        None
+    }
+}
+
+/// How long a simulated reconnect takes.
+const RECONNECT: Nanos = Nanos::from_millis(20);
+
+struct SimReplacement(Arc<Mutex<World>>);
+
+impl Replacement<SimSession> for SimReplacement {
+    fn request(&self, number: u16) {
+        let mut world = lock(&self.0);
+        let at = world.now + RECONNECT;
+        world.replacements.push((number, at));
+    }
+
+    fn take(&self, number: u16) -> Option<SimSession> {
+        let mut world = lock(&self.0);
+        let now = world.now;
+        let index = world.replacements.iter().position(|&(n, at)| n == number && at <= now)?;
+        world.replacements.swap_remove(index);
+        Some(SimSession { world: Arc::clone(&self.0), number, answer: None })
+    }
+}
+
+struct Silent;
+
+impl Happenings for Silent {
+    fn lost(&self, _session: u16, _at: Ticks, _words: Option<String>) {}
+    fn replaced(&self, _session: u16, _from: Ticks, _until: Ticks) {}
+    fn first_error(&self, _session: u16, _at: Ticks, _outcome: Outcome, _words: String) {}
+}
+
+/// A sink that can be read when the tasks that wrote to it are gone.
+#[derive(Clone, Default)]
+struct Collected(Rc<RefCell<Vec<RawSample>>>);
+
+impl crate::local::Sink for Collected {
+    fn push(&mut self, sample: RawSample) {
+        self.0.borrow_mut().push(sample);
+    }
+}
+
+/// Runs `spec` against `server` to its end and gives all samples in the order of completion.
+///
+/// # Errors
+/// See [`LoadSpec::check`].
+pub fn simulate<W: Workload>(
+    spec: &LoadSpec,
+    workload: &W,
+    server: Box<dyn Server>,
+) -> Result<Vec<RawSample>, SpecError> {
+    let mut writer = Writer::new(Sequencer::new(spec, workload.tickets())?);
+    let mut end = Nanos::ZERO;
+    let phase_ends = spec.phases.iter().map(|p| {
+        end = end + p.duration;
+        Ticks(end.0)
+    });
+    let shared = Shared {
+        schedule: Schedule::new(1 << 16, has_visits(&spec.model), spec.sessions),
+        stop: AtomicBool::new(false),
+        abandon: AtomicBool::new(false),
+        session_limits: session_limits(spec),
+        phase_ends: phase_ends.collect(),
+        alive: AtomicU64::new(u64::from(spec.sessions)),
+    };
+    writer.fill(&shared.schedule, u64::MAX);
+    let world = Arc::new(Mutex::new(World {
+        now: Nanos::ZERO,
+        server,
+        answers: BinaryHeap::new(),
+        replacements: Vec::new(),
+    }));
+    let clock = SimClock::new();
+    let collected = Collected::default();
+    let replacement = SimReplacement(Arc::clone(&world));
+    let conditions =
+        Conditions { spec, workload, replacement: &replacement, happenings: &Silent, lead_in: Ticks::EPOCH };
+    let count = spec.sessions as usize;
+    let local = Local::new(clock.clone(), &shared, collected.clone(), count, spec.timeout, None);
+    let mut tasks = Tasks::new((0..count).map(|task| {
+        let session = SimSession { world: Arc::clone(&world), number: task as u16, answer: None };
+        run_session(session, task as u16, task as u32, &local, &conditions)
+    }));
+    (0..count).for_each(|task| tasks.poll(task as u32));
+    let mut late = Vec::new();
+    while !tasks.all_done() {
+        writer.fill(&shared.schedule, u64::MAX);
+        let now = clock.now();
+        while let Some(task) = local.next_runnable() {
+            tasks.poll(task);
+        }
+        while let Some(task) = local.next_due(now) {
+            tasks.poll(task);
+        }
+        while let Some(task) = next_answer(&world, now) {
+            tasks.poll(task);
+        }
+        local.expire(now, false, &mut late);
+        late.drain(..).for_each(|task| tasks.poll(task));
+        let Some(next) = next_happening(&local, &world, spec.timeout) else { break };
+        if next > now {
+            clock.advance_to(next);
+            lock(&world).now = Nanos(next.0);
+        }
+    }
+    drop(tasks);
+    let samples = std::mem::take(&mut *collected.0.borrow_mut());
+    Ok(samples)
+}
+
+fn next_answer(world: &Mutex<World>, now: Ticks) -> Option<u32> {
+    let mut world = lock(world);
+    match world.answers.peek() {
+        Some(Reverse((at, _))) if *at <= now.0 => world.answers.pop().map(|Reverse((_, task))| task),
+        _ => None,
+    }
+}
+
+fn next_happening<K: crate::local::Sink>(
+    local: &Local<'_, SimClock, K>,
+    world: &Mutex<World>,
+    timeout: Option<Nanos>,
+) -> Option<Ticks> {
+    let answer = lock(world).answers.peek().map(|Reverse((at, _))| Ticks(*at));
+    let timer = local.next_time();
+    let deadline = timeout.and_then(|_| local.next_deadline());
+    [answer, timer, deadline].into_iter().flatten().min()
+}

@@ -1,0 +1,121 @@
+//! The conversation that stamps: the only place where `sent` and `completed` are read.
+
+use crate::local::{Cancel, Local, Sink};
+use clock::Clock;
+use driver::{Command, Conversation, OpError, Reply, Session, ValueRef};
+use std::future::poll_fn;
+use std::task::Poll;
+use units::{Outcome, Ticks};
+
+const NO_STAMP: u64 = u64::MAX;
+
+/// One request's stamps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stamps {
+    pub(crate) sent: Ticks,
+    pub(crate) completed: Ticks,
+    pub(crate) arrived_realtime_ns: u64,
+    pub(crate) arrived_upper_bound: bool,
+}
+
+impl Stamps {
+    const NONE: Stamps = Stamps {
+        sent: Ticks::NONE,
+        completed: Ticks::NONE,
+        arrived_realtime_ns: NO_STAMP,
+        arrived_upper_bound: false,
+    };
+}
+
+/// A session during one request. The first exchange waits for the due time *after* its commands were
+/// encoded, so that encoding is neither lag nor service time.
+pub(crate) struct Stamped<'a, 'l, S: Session, C, K> {
+    session: &'a mut S,
+    local: &'a Local<'l, C, K>,
+    task: u32,
+    due: Ticks,
+    stamps: Stamps,
+    given_up: bool,
+}
+
+impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
+    pub(crate) fn new(
+        session: &'a mut S,
+        local: &'a Local<'l, C, K>,
+        task: u32,
+        due: Ticks,
+    ) -> Stamped<'a, 'l, S, C, K> {
+        Stamped { session, local, task, due, stamps: Stamps::NONE, given_up: false }
+    }
+
+    /// The stamps so far; ends the flight.
+    #[inline]
+    pub(crate) fn finish(self) -> Stamps {
+        if self.stamps.sent.is_some() {
+            self.local.end_flight(self.task);
+        }
+        self.stamps
+    }
+
+    /// Whether the run stopped before the request was due.
+    pub(crate) fn given_up(&self) -> bool {
+        self.given_up
+    }
+
+    async fn start(&mut self) -> Result<(), OpError> {
+        let (local, due) = (self.local, self.due);
+        if due.0 > 0 {
+            local.wait_until(self.task, due, || local.shared.stopping()).await;
+            if local.shared.stopping() && local.clock.now() < due {
+                self.given_up = true;
+                return Err(OpError::refused(Outcome::Unfinished));
+            }
+        }
+        self.stamps.sent = local.clock.now();
+        local.begin_flight(self.task, self.stamps.sent);
+        Ok(())
+    }
+}
+
+impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
+    #[inline]
+    fn stage(&mut self, command: Command<'_>) -> Result<(), OpError> {
+        self.session.stage(command)
+    }
+
+    #[inline]
+    async fn exchange(&mut self) -> Result<(), OpError> {
+        if !self.stamps.sent.is_some() {
+            self.start().await?;
+        }
+        poll_fn(|_| match self.session.poll_reply() {
+            Poll::Ready(result) => {
+                self.stamps.completed = self.local.clock.now();
+                if let Some(stamp) = self.session.arrived() {
+                    self.stamps.arrived_realtime_ns = stamp.realtime_ns;
+                    self.stamps.arrived_upper_bound = stamp.upper_bound;
+                }
+                Poll::Ready(result)
+            }
+            Poll::Pending => match self.local.cancel(self.task) {
+                Cancel::No => Poll::Pending,
+                reason => {
+                    self.stamps.completed = self.local.clock.now();
+                    self.stamps.arrived_realtime_ns = NO_STAMP;
+                    let outcome =
+                        if reason == Cancel::TimedOut { Outcome::Timeout } else { Outcome::Unfinished };
+                    Poll::Ready(Err(OpError::lost(outcome)))
+                }
+            },
+        })
+        .await
+    }
+
+    fn reply(&self, command: usize) -> Reply {
+        self.session.reply(command)
+    }
+
+    fn value(&self, command: usize, row: usize, column: usize) -> Option<ValueRef<'_>> {
+        self.session.value(command, row, column)
+    }
+}

@@ -1,0 +1,111 @@
+//! What the housekeeping thread does during a load: write the schedule ahead, interrupt blocking requests
+//! that take too long, notice outages, end the run.
+
+use crate::engine::Journal;
+use crate::local::{BusySince, Shared};
+use crate::schedule::Writer;
+use crate::spec::{LoadSpec, Model};
+use clock::{Clock, LiveClock};
+use driver::Canceller;
+use record::EventKind;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use units::{Nanos, Ticks};
+
+/// How often the supervisor looks at a quiet load.
+const INTERVAL: Nanos = Nanos::from_millis(5);
+
+/// A blocking session as the supervisor sees it.
+pub(crate) struct Watched<'a> {
+    pub(crate) busy_since: &'a BusySince,
+    pub(crate) canceller: Option<Canceller>,
+}
+
+pub(crate) struct Supervisor<'a> {
+    pub(crate) spec: &'a LoadSpec,
+    pub(crate) shared: &'a Shared,
+    pub(crate) clock: LiveClock,
+    pub(crate) lead_in: Ticks,
+    /// Set from outside to end the run early.
+    pub(crate) stop: &'a AtomicBool,
+    /// Workers that still run.
+    pub(crate) running: &'a AtomicUsize,
+    pub(crate) journal: &'a dyn Journal,
+    pub(crate) watched: Vec<Watched<'a>>,
+}
+
+impl Supervisor<'_> {
+    /// Works until all workers have ended.
+    pub(crate) fn supervise(&self, writer: &mut Writer) {
+        let mut ends_at = self.lead_in.0 + self.clock.ticks_in(self.spec.duration());
+        let drain = self.clock.ticks_in(self.spec.drain);
+        let mut outage_since: Option<Ticks> = None;
+        let mut claimed_before = 0;
+        while self.running.load(Ordering::Acquire) > 0 {
+            writer.fill(&self.shared.schedule, u64::MAX);
+            let now = self.clock.now();
+            if self.stop.load(Ordering::Relaxed) && !self.shared.stopping() {
+                // An interrupted run ends now: what is in flight gets a second, the backlog nothing.
+                writer.stop_at(&self.shared.schedule, self.offset(now));
+                self.shared.stop.store(true, Ordering::Relaxed);
+                ends_at = now.0.saturating_sub(drain) + self.clock.ticks_in(Nanos::from_secs(1)).min(drain);
+            }
+            if now.0 > ends_at + drain {
+                self.shared.abandon.store(true, Ordering::Relaxed);
+            }
+            self.interrupt_late(now);
+            self.note_outage(now, &mut outage_since);
+            let claimed = self.shared.schedule.claimed();
+            // A load that eats an eighth of the ring in an interval is written for without a pause.
+            if claimed - claimed_before < (1 << RING_BITS) / 8 {
+                clock::pause(INTERVAL);
+            }
+            claimed_before = claimed;
+        }
+        if let Some(since) = outage_since {
+            self.end_outage(since, self.clock.now());
+        }
+    }
+
+    fn offset(&self, now: Ticks) -> Nanos {
+        self.clock.nanos_in(now.0.saturating_sub(self.lead_in.0))
+    }
+
+    fn interrupt_late(&self, now: Ticks) {
+        let limit = self.spec.timeout.map(|t| self.clock.ticks_in(t));
+        let abandoned = self.shared.abandoned();
+        for watched in &self.watched {
+            let since = watched.busy_since.0.load(Ordering::Relaxed);
+            let late = since != u64::MAX && limit.is_some_and(|limit| since.saturating_add(limit) <= now.0);
+            if let Some(cancel) =
+                watched.canceller.as_ref().filter(|_| late || (abandoned && since != u64::MAX))
+            {
+                cancel();
+            }
+        }
+    }
+
+    fn note_outage(&self, now: Ticks, since: &mut Option<Ticks>) {
+        let alive = self.shared.alive.load(Ordering::Relaxed);
+        match (alive, *since) {
+            (0, None) => *since = Some(now),
+            (1.., Some(begin)) => {
+                self.end_outage(begin, now);
+                *since = None;
+            }
+            _ => {}
+        }
+    }
+
+    fn end_outage(&self, begin: Ticks, end: Ticks) {
+        let detail = "no session was connected".to_owned();
+        self.journal.event(EventKind::Outage, begin, end, "all sessions".to_owned(), detail);
+    }
+}
+
+/// Slots of the schedule's ring, as a power of two: 6 MiB, a second at 130,000/s.
+pub(crate) const RING_BITS: u32 = 18;
+
+/// Whether a model's schedule hands out visits.
+pub(crate) fn has_visits(model: &Model) -> bool {
+    matches!(model, Model::PartlyOpen { .. })
+}
