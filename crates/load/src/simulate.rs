@@ -227,17 +227,17 @@ pub fn simulate<W: Workload>(
     while !tasks.all_done() {
         writer.fill(&shared.schedule, u64::MAX);
         let now = clock.now();
-        while let Some(task) = local.next_runnable() {
-            tasks.poll(task);
-        }
-        while let Some(task) = local.next_due(now) {
-            tasks.poll(task);
-        }
-        while let Some(task) = next_answer(&world, now) {
+        // Time stands still until nothing more can run at this moment.
+        while let Some(task) =
+            local.next_runnable().or_else(|| local.next_due(now)).or_else(|| next_answer(&world, now))
+        {
             tasks.poll(task);
         }
         local.expire(now, false, &mut late);
-        late.drain(..).for_each(|task| tasks.poll(task));
+        if !late.is_empty() {
+            late.drain(..).for_each(|task| tasks.poll(task));
+            continue;
+        }
         let Some(next) = next_happening(&local, &world, spec.timeout) else { break };
         if next > now {
             clock.advance_to(next);
