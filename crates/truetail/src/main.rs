@@ -1,1 +1,45 @@
-fn main() {}
+//! The command line: the only crate that prints, parses flags, or picks implementations by name.
+//!
+//! Exit codes: 0 done (a suspect verdict included), 1 a limit was broken (`--fail-if`, `search` without a
+//! rate that holds, `check` with a broken invariant), 2 the command could not be carried out, 3 the verdict is
+//! invalid.
+
+mod cli;
+mod commands;
+mod dataset;
+mod export;
+mod host;
+mod interrupt;
+mod output;
+mod registry;
+mod run;
+mod search;
+mod settings;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// How a command ended, apart from errors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ended {
+    /// Done.
+    Well,
+    /// A limit that the user set was broken.
+    LimitBroken,
+    /// The verdict says not to use the numbers.
+    Invalid,
+}
+
+fn main() -> ExitCode {
+    let arguments = cli::Cli::parse();
+    match commands::dispatch(arguments) {
+        Ok(Ended::Well) => ExitCode::SUCCESS,
+        Ok(Ended::LimitBroken) => ExitCode::from(1),
+        Ok(Ended::Invalid) => ExitCode::from(3),
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::error(&error);
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Flags and their texts.
+
+use crate::settings::RunOptions;
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  truetail run                                     an open loop on embedded SQLite, about 15 s
+  truetail run postgres://app@db1/shop -r 5000/s   the same question to a server
+  truetail run postgres://… --closed -c 16         a closed loop: service times only
+  truetail search postgres://… --slo 'p99 < 10ms'  the highest rate that keeps the limit
+  truetail compare before/ after/ --fail-if 'p99 > +5%'";
+
+/// Measures how long databases take to answer, says how much of the tail is the database's own, and whether
+/// to believe the number.
+#[derive(Parser, Debug)]
+#[command(name = "truetail", version, after_help = EXAMPLES, propagate_version = true)]
+pub(crate) struct Cli {
+    /// Print the result on stdout as one JSON document (schemas: docs/json.md); all else goes to stderr
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Make a load, record every request, judge and show the result
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(RunArguments),
+    /// Prepare a data set
+    #[command(visible_alias = "prepare")]
+    Load(DataSetArguments),
+    /// Verify a data set's invariants
+    Check(DataSetArguments),
+    /// Drop a data set
+    Cleanup(DataSetArguments),
+    /// Show recordings; several that were made at the same time are merged from their samples
+    Report(ReportArguments),
+    /// Compare two recordings, or two commands run in turn
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(CompareArguments),
+    /// Write a recording in another format
+    Export(ExportArguments),
+    /// Find the highest offered rate that holds a limit on response time
+    #[command(after_help = SEARCH_EXAMPLES)]
+    Search(SearchArguments),
+    /// The papers' claims: what was published, what comes out here
+    Experiment(ExperimentArguments),
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  truetail run                                              YCSB on SQLite, open loop, 2000/s
+  truetail run postgres://app@localhost/test -w ycsb-a -r 1000/s -d 60s --timeout 1s
+  truetail run sqlite:data.db --closed -c 4 --think exp:10ms
+  truetail run postgres://… --phases '30s@1000/s, 10s@1000..5000/s, 30s@5000/s'
+  truetail run postgres://… -r 50/s --visit 5 --think exp:1s      users who come, stay and leave
+  truetail run --config night.toml --rate 3000/s            flags win over the file
+Exit codes: 0 done, 2 could not be carried out, 3 the verdict is invalid.";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  truetail compare before/ after/
+  truetail compare before/ after/ --fail-if 'p99 > +5%' --fail-if 'mean > +3%'
+  truetail compare before/ after/ --equivalent-within 5%
+  truetail compare --run 'sqlite:a.db -r 1000/s' --vs 'sqlite:b.db -r 1000/s' --repeat 5
+Exit codes: 0 done, 1 a --fail-if limit was broken, 2 could not be compared.";
+
+const SEARCH_EXAMPLES: &str = "\
+Examples:
+  truetail search postgres://app@localhost/test --slo 'p99 < 10ms'
+  truetail search sqlite: --slo 'p99.9 < 50ms' --from 500/s --to 20000/s
+Exit codes: 0 a rate was found, 1 no rate in the range holds the limit, 2 could not be carried out.";
+
+#[derive(Args, Debug)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
+
+    /// Take options from this TOML file; flags win
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Print the effective configuration as TOML, and stop
+    #[arg(long, help_heading = "Output")]
+    pub(crate) print_config: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DataSetArguments {
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
+
+    /// Take options from this TOML file; flags win
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReportArguments {
+    /// Recordings, as `--out` named them
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) recordings: Vec<PathBuf>,
+
+    /// Where to write report.html and the figures [default: into the first recording]
+    #[arg(long, short = 'o', value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CompareArguments {
+    /// The recordings to compare with: one directory, or a directory of repeats
+    #[arg(value_name = "BASE", required_unless_present = "run")]
+    pub(crate) base: Option<PathBuf>,
+
+    /// The recordings to compare: one directory, or a directory of repeats
+    #[arg(value_name = "NEW", required_unless_present = "run")]
+    pub(crate) new: Option<PathBuf>,
+
+    /// Flags of `truetail run` for the base; runs in turn with --vs, each in a fresh process
+    #[arg(long, value_name = "FLAGS", requires = "vs", conflicts_with_all = ["base", "new"])]
+    pub(crate) run: Option<String>,
+
+    /// Flags of `truetail run` for the new
+    #[arg(long, value_name = "FLAGS", requires = "run")]
+    pub(crate) vs: Option<String>,
+
+    /// Runs of each, with --run and --vs
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) repeat: u32,
+
+    /// Exit with 1 if this holds beyond doubt (the whole interval), such as `p99 > +5%`; may be repeated
+    #[arg(long, value_name = "LIMIT")]
+    pub(crate) fail_if: Vec<String>,
+
+    /// Also test for equivalence within this margin, such as `5%`
+    #[arg(long, value_name = "MARGIN")]
+    pub(crate) equivalent_within: Option<String>,
+
+    /// Compare although load models or offered rates differ
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// Directory for the recordings of --run and --vs [default: recordings/TIME-compare]
+    #[arg(long, short = 'o', value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExportArguments {
+    /// A recording
+    #[arg(value_name = "DIR")]
+    pub(crate) recording: PathBuf,
+
+    /// csv (one row per request), hdr (an HdrHistogram interval log), json (the summary)
+    #[arg(long, value_name = "FORMAT", default_value = "csv")]
+    pub(crate) format: String,
+
+    /// Which measure the hdr format holds: response, service
+    #[arg(long, value_name = "MEASURE")]
+    pub(crate) measure: Option<String>,
+
+    /// Write to this file instead of stdout
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SearchArguments {
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
+
+    /// Take options from this TOML file; flags win
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// The limit on response time that must hold, such as `p99 < 10ms`
+    #[arg(long, value_name = "LIMIT")]
+    pub(crate) slo: String,
+
+    /// The lowest rate to try
+    #[arg(long, value_name = "RATE", default_value = "100/s")]
+    pub(crate) from: String,
+
+    /// The highest rate to try
+    #[arg(long, value_name = "RATE", default_value = "100000/s")]
+    pub(crate) to: String,
+
+    /// Stop when the bracket is this narrow
+    #[arg(long, value_name = "SHARE", default_value = "5%")]
+    pub(crate) precision: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExperimentArguments {
+    /// List the experiments with published and own values
+    #[arg(long)]
+    pub(crate) list: bool,
+}

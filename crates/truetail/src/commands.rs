@@ -1,0 +1,155 @@
+//! From a parsed command line to what it does.
+
+use crate::cli::{Cli, Command, ExperimentArguments, ReportArguments, RunArguments};
+use crate::dataset::Verb;
+use crate::settings::RunOptions;
+use crate::{Ended, dataset, export, output, run, search};
+use analysis::{Analysis, Options, VerdictState};
+use anyhow::Context;
+use driver::Execution;
+use record::Recording;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+mod compare;
+
+/// Carries a command out.
+pub(crate) fn dispatch(arguments: Cli) -> anyhow::Result<Ended> {
+    let json = arguments.json;
+    match arguments.command {
+        Command::Run(arguments) => run_command(arguments, json),
+        Command::Load(arguments) => dataset::run(Verb::Load, arguments, json),
+        Command::Check(arguments) => dataset::run(Verb::Check, arguments, json),
+        Command::Cleanup(arguments) => dataset::run(Verb::Cleanup, arguments, json),
+        Command::Report(arguments) => report(arguments, json),
+        Command::Compare(arguments) => compare::run(arguments, json),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::Search(arguments) => search::run(arguments, json),
+        Command::Experiment(arguments) => experiment(&arguments, json),
+    }
+}
+
+/// Flags over the file that `--config` names.
+pub(crate) fn with_file(options: RunOptions, file: Option<&Path>) -> anyhow::Result<RunOptions> {
+    match file {
+        Some(path) => Ok(options.over(RunOptions::from_file(path)?)),
+        None => Ok(options),
+    }
+}
+
+fn run_command(arguments: RunArguments, json: bool) -> anyhow::Result<Ended> {
+    let options = with_file(arguments.options, arguments.config.as_deref())?;
+    if arguments.print_config {
+        let text = options.target.clone().unwrap_or_else(|| crate::settings::DEFAULT_TARGET.to_owned());
+        let execution =
+            if text.starts_with("sqlite:") { Execution::Blocking } else { Execution::Polled };
+        let effective = options.effective(execution);
+        output::result(&effective.to_toml()?)?;
+        return Ok(Ended::Well);
+    }
+    let repeats = options.repeat.unwrap_or(1);
+    if repeats <= 1 {
+        let done = run::execute(&options, json)?;
+        return show(&done.analysis, &done.directory, json);
+    }
+    run::repeat(&options, repeats, json)
+}
+
+/// Shows an analysis and says how the command ends.
+pub(crate) fn show(analysis: &Analysis, directory: &Path, json: bool) -> anyhow::Result<Ended> {
+    if json {
+        output::json(&report::json::document(analysis))?;
+    } else {
+        let options = report::text::TextOptions { width: output::width(), colour: output::wants_colour() };
+        let mut page = report::text::page(analysis, &options);
+        page += &format!("\nreport: {}\n", directory.join("report.html").display());
+        output::result(&page)?;
+    }
+    Ok(ended(analysis))
+}
+
+pub(crate) fn ended(analysis: &Analysis) -> Ended {
+    if analysis.verdict.state == VerdictState::Invalid { Ended::Invalid } else { Ended::Well }
+}
+
+/// Opens recordings; a directory of repeats stands for its recordings.
+pub(crate) fn open_recordings(path: &Path) -> anyhow::Result<Vec<Recording>> {
+    if path.is_dir() && !path.join("run.toml").exists() {
+        let mut inner: Vec<PathBuf> = std::fs::read_dir(path)
+            .with_context(|| format!("can't read {}", path.display()))?
+            .filter_map(|entry| entry.ok().map(|e| e.path()))
+            .filter(|p| p.join("run.toml").exists())
+            .collect();
+        inner.sort();
+        if !inner.is_empty() {
+            return inner.iter().map(|p| Ok(Recording::open(p)?)).collect();
+        }
+    }
+    Ok(vec![Recording::open(path)?])
+}
+
+fn report(arguments: ReportArguments, json: bool) -> anyhow::Result<Ended> {
+    let recordings: Vec<Recording> =
+        arguments.recordings.iter().map(Recording::open).collect::<Result<_, _>>()?;
+    let analysis = analysis::analyse(&recordings, &Options::default())?;
+    let directory = arguments.out.unwrap_or_else(|| arguments.recordings[0].clone());
+    run::write_report(&analysis, &directory)?;
+    show(&analysis, &directory, json)
+}
+
+/// A claim of a paper, re-run here.
+struct Claim {
+    paper: &'static str,
+    figure: &'static str,
+    command: &'static str,
+    published: &'static str,
+    ours: &'static str,
+    verdict: &'static str,
+}
+
+/// The claims that this version can re-run. Each comes with the command that does.
+const CLAIMS: &[Claim] = &[];
+
+fn experiment(arguments: &ExperimentArguments, json: bool) -> anyhow::Result<Ended> {
+    if !arguments.list {
+        anyhow::bail!("experiment: nothing to do; try `truetail experiment --list`");
+    }
+    if json {
+        let rows: Vec<_> = CLAIMS
+            .iter()
+            .map(|c| {
+                json!({"paper": c.paper, "figure": c.figure, "command": c.command,
+                       "published": c.published, "ours": c.ours, "verdict": c.verdict})
+            })
+            .collect();
+        output::json(&json!({"schema": "truetail.experiments/1", "claims": rows}))?;
+        return Ok(Ended::Well);
+    }
+    output::result(&claims_table())?;
+    Ok(Ended::Well)
+}
+
+/// The table as Markdown; `docs/papers.md` is this text.
+fn claims_table() -> String {
+    let mut text = String::from("| paper | figure | command | published | ours | verdict |\n|---|---|---|---|---|---|\n");
+    for c in CLAIMS {
+        let row = [c.paper, c.figure, c.command, c.published, c.ours, c.verdict];
+        text += &format!("| {} |\n", row.join(" | "));
+    }
+    if CLAIMS.is_empty() {
+        text += "\nNo claim can be re-run by this version.\n";
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_on_the_papers_is_the_table() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/papers.md");
+        let text = std::fs::read_to_string(page).expect("docs/papers.md");
+        assert!(text.ends_with(&claims_table()), "docs/papers.md is not `truetail experiment --list`");
+    }
+}

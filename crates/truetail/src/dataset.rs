@@ -1,0 +1,116 @@
+//! `load`, `check`, `cleanup`, and what `run` does of them by itself.
+
+use crate::cli::DataSetArguments;
+use crate::output::{self, Progress};
+use crate::registry::{self, Action};
+use crate::settings::{DEFAULT_TARGET, RunOptions};
+use crate::{Ended, commands};
+use anyhow::{anyhow, bail};
+use driver::{Dialect, Target, TargetUrl};
+use serde_json::json;
+use workload::Workload;
+use workload::dataset::{self, CheckResult, DataSet, Status};
+
+/// Which of the three commands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verb {
+    Load,
+    Check,
+    Cleanup,
+}
+
+pub(crate) fn run(verb: Verb, arguments: DataSetArguments, json: bool) -> anyhow::Result<Ended> {
+    let options = commands::with_file(arguments.options, arguments.config.as_deref())?;
+    let text = options.target.clone().unwrap_or_else(|| DEFAULT_TARGET.to_owned());
+    let url = TargetUrl::parse(&text)?;
+    if url.scheme == "sqlite" && url.path.is_empty() {
+        bail!("target `{url}`: name the file, such as `sqlite:data.db`; only `run` makes one in its recording");
+    }
+    let target = registry::open_target(&url)?;
+    let workload = registry::make_workload(&options.workload_choice()?)?;
+    registry::with(&target, workload, DataSetAction { verb, options: &options, json })
+}
+
+struct DataSetAction<'a> {
+    verb: Verb,
+    options: &'a RunOptions,
+    json: bool,
+}
+
+impl Action for DataSetAction<'_> {
+    type Output = Ended;
+
+    fn with<T: Target, W: Workload>(self, target: &T, workload: W) -> anyhow::Result<Ended> {
+        let name = workload.facts().name;
+        let Some(data) = workload.dataset().filter(|_| target.dialect() != Dialect::Null) else {
+            output::note(&format!("{name} needs no data set here"));
+            return self.done("none", &[]);
+        };
+        match self.verb {
+            Verb::Load => {
+                let loaded = ensure(target, data)?;
+                self.done(if loaded { "loaded" } else { "already there" }, &[])
+            }
+            Verb::Check => {
+                let mut administration = target.administer()?;
+                require_matching(&dataset::status(administration.as_mut(), data)?, data)?;
+                let results = dataset::check_dataset(administration.as_mut(), data)?;
+                self.done("checked", &results)
+            }
+            Verb::Cleanup => {
+                let mut administration = target.administer()?;
+                dataset::drop_dataset(administration.as_mut(), data)?;
+                self.done("dropped", &[])
+            }
+        }
+    }
+}
+
+impl DataSetAction<'_> {
+    fn done(&self, state: &str, results: &[CheckResult]) -> anyhow::Result<Ended> {
+        let passed = results.iter().all(|r| r.passed);
+        if self.json {
+            let checks: Vec<_> = results
+                .iter()
+                .map(|r| json!({"name": r.name, "passed": r.passed, "detail": r.detail}))
+                .collect();
+            output::json(&json!({
+                "schema": "truetail.dataset/1",
+                "workload": self.options.workload.as_deref().unwrap_or("ycsb"),
+                "state": state,
+                "passed": passed,
+                "checks": checks,
+            }))?;
+        } else {
+            let mut text = format!("data set: {state}\n");
+            for r in results {
+                text += &format!("  {}  {}: {}\n", if r.passed { "holds " } else { "BROKEN" }, r.name, r.detail);
+            }
+            output::result(&text)?;
+        }
+        Ok(if passed { Ended::Well } else { Ended::LimitBroken })
+    }
+}
+
+/// Loads the data set when it is missing. True when it was loaded now.
+///
+/// # Errors
+/// When there is one of another scale, or one that was never finished; nothing is changed then.
+pub(crate) fn ensure<T: Target>(target: &T, data: &dyn DataSet) -> anyhow::Result<bool> {
+    let mut administration = target.administer()?;
+    let status = dataset::status(administration.as_mut(), data)?;
+    if status == Status::Missing {
+        let marker = data.marker();
+        let rows = data.rows();
+        let mut progress = Progress::new(format!("loading {} (scale {})", marker.workload, marker.scale), rows)?;
+        dataset::load_dataset(administration.as_mut(), target.dialect(), data, &mut |done| progress.at(done))?;
+        progress.end(&format!("loaded {} (scale {}): {rows} rows", marker.workload, marker.scale));
+        return Ok(true);
+    }
+    require_matching(&status, data)?;
+    Ok(false)
+}
+
+fn require_matching(status: &Status, data: &dyn DataSet) -> anyhow::Result<()> {
+    status.require_matching(&data.marker()).map_err(|reason| anyhow!(reason))
+}

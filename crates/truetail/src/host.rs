@@ -1,0 +1,82 @@
+//! What is known of the measuring host.
+
+use record::HostFacts;
+use std::fs;
+
+/// Reads what there is; what can't be read is left empty or not listed.
+pub(crate) fn facts() -> HostFacts {
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let flags = cpuinfo.lines().find(|l| l.starts_with("flags")).unwrap_or_default();
+    let hypervisor = flags.split_whitespace().any(|f| f == "hypervisor");
+    let mut more = Vec::new();
+    for (name, path) in [
+        ("clock source", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        ("cpu governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        ("transparent huge pages", "/sys/kernel/mm/transparent_hugepage/enabled"),
+        ("isolated cpus", "/sys/devices/system/cpu/isolated"),
+        ("smt", "/sys/devices/system/cpu/smt/active"),
+    ] {
+        if let Some(value) = line_of(path).filter(|v| !v.is_empty()) {
+            more.push((name.to_owned(), value));
+        }
+    }
+    HostFacts {
+        name: line_of("/proc/sys/kernel/hostname").unwrap_or_default(),
+        cpu: value_after(&cpuinfo, "model name").unwrap_or_default(),
+        cpus: load::available_cpus().len() as u32,
+        memory_bytes: memory_bytes(),
+        kernel: line_of("/proc/sys/kernel/osrelease").unwrap_or_default(),
+        system: distribution(),
+        virtualisation: if hypervisor { hypervisor_name() } else { "none".to_owned() },
+        more,
+    }
+}
+
+fn line_of(path: &str) -> Option<String> {
+    fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+}
+
+fn value_after(text: &str, name: &str) -> Option<String> {
+    let line = text.lines().find(|l| l.starts_with(name))?;
+    line.split_once(':').map(|(_, value)| value.trim().to_owned())
+}
+
+fn memory_bytes() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kib = value_after(&text, "MemTotal").and_then(|v| v.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+fn distribution() -> String {
+    let text = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let name = text.lines().find_map(|l| l.strip_prefix("PRETTY_NAME="));
+    name.map_or_else(|| std::env::consts::OS.to_owned(), |n| n.trim_matches('"').to_owned())
+}
+
+fn hypervisor_name() -> String {
+    let product = line_of("/sys/class/dmi/id/sys_vendor").filter(|v| !v.is_empty());
+    product.unwrap_or_else(|| "a hypervisor that gives no name".to_owned())
+}
+
+/// Which of the server's processes run outside of the CPUs that they were meant to use, as a finding for the
+/// recording: (asked, found).
+pub(crate) fn server_cpus(list: &str, pids: &[u32]) -> (String, String) {
+    let asked = format!("server on CPUs {list}");
+    if pids.is_empty() {
+        return (asked, "not verified: the server's processes are not known on this host".to_owned());
+    }
+    let Ok(wanted) = load::parse_cpu_list(list) else {
+        return (asked, "not verified: the list can't be read".to_owned());
+    };
+    let mut outside = Vec::new();
+    for pid in pids {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let allowed = value_after(&status, "Cpus_allowed_list").unwrap_or_default();
+        let within = load::parse_cpu_list(&allowed).is_ok_and(|cpus| cpus.iter().all(|c| wanted.contains(c)));
+        if !within {
+            outside.push(format!("process {pid} may use {allowed}"));
+        }
+    }
+    let found = if outside.is_empty() { "as asked".to_owned() } else { outside.join("; ") };
+    (asked, found)
+}

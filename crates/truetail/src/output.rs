@@ -1,0 +1,116 @@
+//! The one place that prints: results on stdout, everything else on stderr.
+
+use std::io::{self, IsTerminal, Write};
+
+/// Writes a result to stdout.
+pub(crate) fn result(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        out.write_all(b"\n")?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes one JSON document to stdout.
+pub(crate) fn json(document: &serde_json::Value) -> anyhow::Result<()> {
+    result(&serde_json::to_string_pretty(document)?)
+}
+
+/// Writes a line for the person who waits; lost lines don't matter.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Rewrites the last `lines` lines of a terminal.
+pub(crate) fn redraw(lines: usize, text: &str) {
+    let mut err = io::stderr().lock();
+    if lines > 0 {
+        let _ = write!(err, "\x1b[{lines}A\x1b[J");
+    }
+    let _ = err.write_all(text.as_bytes());
+    let _ = err.flush();
+}
+
+/// Prints an error once, on one line, with its causes.
+pub(crate) fn error(error: &anyhow::Error) {
+    let text = format!("{error:#}").replace('\n', " ");
+    let _ = writeln!(io::stderr().lock(), "truetail: {text}");
+}
+
+/// Whether stderr is a terminal that wants to be redrawn.
+pub(crate) fn is_live() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
+}
+
+/// Whether stdout wants colour: a terminal, and no `NO_COLOR`.
+pub(crate) fn wants_colour() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+}
+
+/// The width of the terminal behind stdout, or 100 columns.
+pub(crate) fn width() -> usize {
+    #[cfg(unix)]
+    {
+        // SAFETY: TIOCGWINSZ fills a valid winsize, or fails.
+        unsafe {
+            let mut size: libc::winsize = std::mem::zeroed();
+            if libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &mut size) == 0 && size.ws_col >= 60 {
+                return usize::from(size.ws_col).min(120);
+            }
+        }
+    }
+    100
+}
+
+/// Whether an error is only that the reader of our output has gone.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    })
+}
+
+/// Progress of something with a known end, on stderr, at most four times a second, with the remaining time
+/// once there is something to tell it from.
+pub(crate) struct Progress {
+    what: String,
+    total: u64,
+    clock: clock::LiveClock,
+    shown_at: u64,
+    live: bool,
+    shown: bool,
+}
+
+impl Progress {
+    pub(crate) fn new(what: impl Into<String>, total: u64) -> anyhow::Result<Progress> {
+        let clock = clock::calibrate(clock::ClockChoice::Monotonic)?.start();
+        Ok(Progress { what: what.into(), total, clock, shown_at: 0, live: is_live(), shown: false })
+    }
+
+    pub(crate) fn at(&mut self, done: u64) {
+        let now = clock::Clock::now(&self.clock).0;
+        let interval = if self.live { 250_000_000 } else { 2_000_000_000 };
+        if now < self.shown_at + interval || done == 0 {
+            return;
+        }
+        self.shown_at = now;
+        let share = done as f64 / self.total.max(1) as f64;
+        let left = units::Nanos::from_secs_f64(now as f64 / 1e9 * (1.0 - share) / share.max(1e-9));
+        let text = format!("{}: {:.0} %, {} left", self.what, share * 100.0, units::format_nanos(left));
+        if self.live {
+            redraw(usize::from(self.shown), &format!("{text}\n"));
+        } else {
+            note(&text);
+        }
+        self.shown = true;
+    }
+
+    pub(crate) fn end(self, text: &str) {
+        if self.live && self.shown {
+            redraw(1, &format!("{text}\n"));
+        } else {
+            note(text);
+        }
+    }
+}

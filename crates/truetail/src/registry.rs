@@ -1,0 +1,164 @@
+//! Everything that is picked by name: targets and workloads. To add one: a line in a table here.
+
+use anyhow::{Context, anyhow, bail};
+use driver::{Target, TargetUrl};
+use driver_null::NullTarget;
+use driver_postgres::PostgresTarget;
+use driver_sqlite::SqliteTarget;
+use workload::Workload;
+use workload::noop::Noop;
+use workload::ycsb::Ycsb;
+
+/// What to do with a target and a workload once their types are known.
+pub(crate) trait Action {
+    type Output;
+    fn with<T: Target, W: Workload>(self, target: &T, workload: W) -> anyhow::Result<Self::Output>;
+}
+
+/// One kind of target.
+pub(crate) struct TargetEntry {
+    /// URL schemes.
+    pub(crate) schemes: &'static [&'static str],
+    /// One line for `--help`.
+    pub(crate) summary: &'static str,
+    open: fn(&TargetUrl) -> anyhow::Result<AnyTarget>,
+}
+
+/// One family of workloads.
+pub(crate) struct WorkloadEntry {
+    /// Names in `--workload`.
+    pub(crate) names: &'static [&'static str],
+    /// One line for `--help`.
+    pub(crate) summary: &'static str,
+    make: fn(&WorkloadChoice) -> Result<AnyWorkload, String>,
+}
+
+/// What is known of the wanted workload.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct WorkloadChoice {
+    pub(crate) name: String,
+    pub(crate) scale: f64,
+    pub(crate) seed: units::Seed,
+    pub(crate) parameters: Vec<(String, String)>,
+}
+
+/// Makes the enum, and the step from it to the concrete type.
+macro_rules! any {
+    ($any:ident, $($variant:ident($type:ty)),+) => {
+        pub(crate) enum $any { $($variant($type)),+ }
+        $(impl From<$type> for $any { fn from(value: $type) -> $any { $any::$variant(value) } })+
+    };
+}
+
+any!(AnyTarget, Null(NullTarget), Sqlite(SqliteTarget), Postgres(PostgresTarget));
+any!(AnyWorkload, Noop(Noop), Ycsb(Ycsb));
+
+/// The targets. The greppable table.
+pub(crate) const TARGETS: &[TargetEntry] = &[
+    TargetEntry {
+        schemes: &["sqlite"],
+        summary: "sqlite: (a file in the recording's directory) or sqlite:PATH; embedded, WAL, synchronous=normal",
+        open: |url| Ok(SqliteTarget::from_url(url)?.into()),
+    },
+    TargetEntry {
+        schemes: &["postgres", "postgresql"],
+        summary: "postgres://USER@HOST:PORT/DB or postgres:///DB?host=/socket/dir; native, SCRAM, TLS by ?sslmode=",
+        open: |url| Ok(PostgresTarget::from_url(url)?.into()),
+    },
+    TargetEntry {
+        schemes: &["null"],
+        summary: "null: answers at once, in process: the harness alone",
+        open: |_| Ok(NullTarget::new().into()),
+    },
+];
+
+/// The workloads. The greppable table.
+pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
+    WorkloadEntry {
+        names: &["ycsb", "ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f"],
+        summary: "ycsb: BenchBase's mix with a stable population; ycsb-a … ycsb-f: YCSB's core workloads",
+        make: |choice| {
+            let config = workload::ycsb::YcsbConfig::from_name(
+                &choice.name,
+                choice.scale,
+                choice.seed,
+                &choice.parameters,
+            )?;
+            Ok(Ycsb::new(config)?.into())
+        },
+    },
+    WorkloadEntry {
+        names: &["noop"],
+        summary: "noop: the cheapest request; -p mode=ping|empty|select1|empty+commit",
+        make: |choice| Ok(Noop::from_parameters(&choice.parameters)?.into()),
+    },
+];
+
+/// Opens the target of a URL.
+pub(crate) fn open_target(url: &TargetUrl) -> anyhow::Result<AnyTarget> {
+    let entry = TARGETS.iter().find(|t| t.schemes.contains(&url.scheme.as_str()));
+    let Some(entry) = entry else {
+        let known: Vec<String> = TARGETS.iter().map(|t| format!("{}:", t.schemes[0])).collect();
+        bail!("target `{url}`: no driver for `{}:`; there are {}", url.scheme, known.join(", "));
+    };
+    (entry.open)(url)
+}
+
+/// Makes the workload of a name.
+pub(crate) fn make_workload(choice: &WorkloadChoice) -> anyhow::Result<AnyWorkload> {
+    let entry = WORKLOADS.iter().find(|w| w.names.contains(&choice.name.as_str()));
+    let Some(entry) = entry else {
+        let known: Vec<&str> = WORKLOADS.iter().flat_map(|w| w.names).copied().collect();
+        bail!("--workload {}: there is none of that name; there are {}", choice.name, known.join(", "));
+    };
+    (entry.make)(choice).map_err(|reason| anyhow!(reason)).with_context(|| format!("--workload {}", choice.name))
+}
+
+/// Carries an action out with the concrete types.
+pub(crate) fn with<A: Action>(target: &AnyTarget, workload: AnyWorkload, action: A) -> anyhow::Result<A::Output> {
+    fn second<A: Action, T: Target>(target: &T, workload: AnyWorkload, action: A) -> anyhow::Result<A::Output> {
+        match workload {
+            AnyWorkload::Noop(workload) => action.with(target, workload),
+            AnyWorkload::Ycsb(workload) => action.with(target, workload),
+        }
+    }
+    match target {
+        AnyTarget::Null(target) => second(target, workload, action),
+        AnyTarget::Sqlite(target) => second(target, workload, action),
+        AnyTarget::Postgres(target) => second(target, workload, action),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_explained() {
+        let mut seen = Vec::new();
+        let targets = TARGETS.iter().flat_map(|t| t.schemes.iter().map(move |s| (*s, t.summary)));
+        let workloads = WORKLOADS.iter().flat_map(|w| w.names.iter().map(move |n| (*n, w.summary)));
+        for (name, summary) in targets.chain(workloads) {
+            assert!(!seen.contains(&name), "{name} is there twice");
+            assert!(!summary.is_empty() && summary.len() <= 110, "{name}: {summary}");
+            seen.push(name);
+        }
+    }
+
+    #[test]
+    fn every_workload_makes_what_its_name_says() {
+        for name in WORKLOADS.iter().flat_map(|w| w.names) {
+            let choice = WorkloadChoice {
+                name: (*name).to_owned(),
+                scale: 1.0,
+                seed: units::Seed(1),
+                parameters: vec![],
+            };
+            let facts = match make_workload(&choice).expect(name) {
+                AnyWorkload::Noop(w) => w.facts(),
+                AnyWorkload::Ycsb(w) => w.facts(),
+            };
+            assert_eq!(facts.name, *name);
+        }
+    }
+}

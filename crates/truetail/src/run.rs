@@ -1,0 +1,280 @@
+//! One run, from the effective options to a judged recording.
+
+use crate::registry::{self, Action, AnyTarget};
+use crate::settings::{DEFAULT_TARGET, RunOptions};
+use crate::{Ended, dataset, interrupt, output};
+use analysis::{Analysis, Options, Verdict};
+use anyhow::Context;
+use clock::{Clock, LiveClock};
+use driver::{Dialect, Execution, Target, TargetFacts, TargetUrl};
+use load::{LoadSpec, LoadTotals, Subject};
+use record::{Consumer, EndOfRun, Ending, EventKind, EventSink, Producer, RecordedVerdict, Recorder, RecorderConfig, Recording};
+use std::path::{Path, PathBuf};
+use units::{Nanos, Ticks};
+use workload::Workload;
+use workload::dataset::CheckResult;
+
+mod header;
+mod live;
+mod repeat;
+
+pub(crate) use repeat::repeat;
+
+/// A finished run.
+pub(crate) struct Done {
+    pub(crate) analysis: Analysis,
+    pub(crate) directory: PathBuf,
+}
+
+/// Makes one run, writes its recording and report.
+pub(crate) fn execute(options: &RunOptions, quiet: bool) -> anyhow::Result<Done> {
+    let text = options.target.clone().unwrap_or_else(|| DEFAULT_TARGET.to_owned());
+    let mut url = TargetUrl::parse(&text)?;
+    let choice = options.workload_choice()?;
+    let workload = registry::make_workload(&choice)?;
+    let directory = options.out.clone().unwrap_or_else(|| default_directory(&choice.name, &url.scheme));
+    refuse_occupied(&directory)?;
+    if url.scheme == "sqlite" && url.path.is_empty() {
+        std::fs::create_dir_all(&directory)
+            .with_context(|| format!("can't create {}; name another directory with --out", directory.display()))?;
+        url.path = directory.join("data.sqlite").to_string_lossy().into_owned();
+    }
+    let target = registry::open_target(&url)?;
+    let options = options.clone().effective(execution_of(&target));
+    registry::with(&target, workload, RunAction { options: &options, url: &url, directory: &directory, quiet })
+}
+
+/// Writes `report.html` and the figures.
+pub(crate) fn write_report(analysis: &Analysis, directory: &Path) -> anyhow::Result<()> {
+    let write = |path: PathBuf, text: &str| {
+        std::fs::write(&path, text).with_context(|| format!("can't write {}", path.display()))
+    };
+    std::fs::create_dir_all(directory).with_context(|| format!("can't create {}", directory.display()))?;
+    write(directory.join("report.html"), &report::html::page(analysis))?;
+    let figures = directory.join("figures");
+    std::fs::create_dir_all(&figures).with_context(|| format!("can't create {}", figures.display()))?;
+    for (name, svg) in report::svg::figures(analysis) {
+        write(figures.join(format!("{name}.svg")), &svg)?;
+    }
+    Ok(())
+}
+
+fn execution_of(target: &AnyTarget) -> Execution {
+    match target {
+        AnyTarget::Null(target) => target.execution(),
+        AnyTarget::Sqlite(target) => target.execution(),
+        AnyTarget::Postgres(target) => target.execution(),
+    }
+}
+
+fn refuse_occupied(directory: &Path) -> anyhow::Result<()> {
+    if directory.join("run.toml").exists() {
+        anyhow::bail!(
+            "--out {}: there is a recording already; name another directory, or remove it first",
+            directory.display()
+        );
+    }
+    Ok(())
+}
+
+/// `recordings/20261121-093000-ycsb-sqlite`, with a number behind it when two start in one second.
+fn default_directory(workload: &str, scheme: &str) -> PathBuf {
+    let stem = format!("{}-{workload}-{scheme}", timestamp(clock::wall_time_ns()));
+    let first = Path::new("recordings").join(&stem);
+    let numbered = (2..1000).map(|n| Path::new("recordings").join(format!("{stem}-{n}")));
+    std::iter::once(first.clone()).chain(numbered).find(|p| !p.exists()).unwrap_or(first)
+}
+
+/// UTC as `YYYYMMDD-HHMMSS` (days to civil date: Hinnant, *chrono-Compatible Low-Level Date Algorithms*).
+pub(crate) fn timestamp(wall_ns: u64) -> String {
+    let seconds = wall_ns / 1_000_000_000;
+    let (days, rest) = ((seconds / 86_400) as i64, seconds % 86_400);
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let day_of_era = z.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_index = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
+    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}{month:02}{day:02}-{:02}{:02}{:02}", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+struct RunAction<'a> {
+    options: &'a RunOptions,
+    url: &'a TargetUrl,
+    directory: &'a Path,
+    quiet: bool,
+}
+
+impl Action for RunAction<'_> {
+    type Output = Done;
+
+    fn with<T: Target, W: Workload>(self, target: &T, mut workload: W) -> anyhow::Result<Done> {
+        let stop = interrupt::flag();
+        let operations: Vec<(String, f64)> =
+            workload.operations().iter().map(|o| (o.name.to_owned(), o.weight)).collect();
+        let spec = self.options.load_spec(&operations)?;
+        let isolation = self.options.isolation()?;
+        let calibration = clock::calibrate(self.options.clock()?)?;
+        let statements = workload.statements(target.dialect()).map_err(|reason| {
+            anyhow::anyhow!("--workload {} on `{}`: {reason}", workload.facts().name, self.url)
+        })?;
+        let target_facts = prepare(target, &mut workload)?;
+        let sessions = load::connect_all(target, &statements, isolation, spec.sessions)?;
+        let header = header::make(&header::Parts {
+            options: self.options,
+            url: self.url,
+            spec: &spec,
+            workload: workload.facts(),
+            target: &target_facts,
+            execution: target.execution(),
+            calibration: &calibration,
+        })?;
+
+        let (producers, consumers) = rings(&spec, target.execution());
+        let clock = calibration.start();
+        let config = RecorderConfig::new(self.directory, header);
+        let recorder = Recorder::start(config, consumers, clock)?;
+        let observer = start_observer(&recorder, clock);
+        let view = (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, self.options));
+        let journal = Events { sink: recorder.events() };
+        let subject = Subject { target, sessions, statements: &statements, isolation, workload: &workload };
+        let totals = load::run(subject, &spec, clock, producers, &journal, stop)?;
+        if let Some(view) = view {
+            view.stop();
+        }
+        observer.stop();
+        set_phase_spans(&recorder, &spec, clock, totals);
+        let checks = check_after(target, &workload);
+        recorder.finish(end_of_run(totals, &checks))?;
+        conclude(self.directory)
+    }
+}
+
+/// Loads the data set where it is missing, and lets the workload look at it.
+fn prepare<T: Target, W: Workload>(target: &T, workload: &mut W) -> anyhow::Result<TargetFacts> {
+    let needs_data = target.dialect() != Dialect::Null;
+    if let Some(data) = workload.dataset().filter(|_| needs_data) {
+        dataset::ensure(target, data)?;
+    }
+    let mut administration = target.administer()?;
+    if needs_data {
+        workload.observe(administration.as_mut()).map_err(|reason| anyhow::anyhow!(reason))?;
+    }
+    Ok(administration.facts()?)
+}
+
+/// Samples that a ring holds: four seconds of a worker at 65,000/s; blocking sessions have smaller ones.
+fn rings(spec: &LoadSpec, execution: Execution) -> (Vec<Producer>, Vec<Consumer>) {
+    let capacity = match execution {
+        Execution::Polled => 1 << 18,
+        Execution::Blocking => 1 << 15,
+    };
+    (0..load::rings_needed(spec, execution)).map(|_| record::ring(capacity)).unzip()
+}
+
+struct NoiseToRecording {
+    sink: record::NoiseSink,
+    indexes: Vec<u16>,
+}
+
+impl noise::ObserverSink for NoiseToRecording {
+    fn observe(&mut self, source: usize, value: f64, begin: Ticks, end: Ticks) {
+        if let Some(&index) = self.indexes.get(source) {
+            self.sink.push(index, value, begin, end);
+        }
+    }
+}
+
+fn start_observer(recorder: &Recorder, clock: LiveClock) -> noise::Observer {
+    let sources = noise::registry();
+    let count = sources.len() as u16;
+    // A recording numbers its noise sources in the order in which they are announced, from 0.
+    let sink = NoiseToRecording { sink: recorder.noise(), indexes: (0..count).collect() };
+    let (observer, facts) = noise::Observer::start(sources, Nanos::from_millis(100), clock, sink);
+    let sink = recorder.noise();
+    for fact in facts {
+        sink.source(fact);
+    }
+    observer
+}
+
+struct Events {
+    sink: EventSink,
+}
+
+impl load::Journal for Events {
+    fn event(&self, kind: EventKind, begin: Ticks, end: Ticks, subject: String, detail: String) {
+        self.sink.push(kind, begin, end, subject, detail);
+    }
+}
+
+/// Tells the recording when each phase really was: a run that was interrupted ended early.
+fn set_phase_spans(recorder: &Recorder, spec: &LoadSpec, clock: LiveClock, totals: LoadTotals) {
+    let mut begin = totals.started;
+    for (index, phase) in spec.phases.iter().enumerate() {
+        let planned = Ticks(begin.0 + clock.ticks_in(phase.duration));
+        let end = if totals.interrupted || spec.requests.is_some() {
+            Ticks(planned.0.min(totals.ended.0.max(begin.0)))
+        } else {
+            planned
+        };
+        recorder.phase_span(index as u8, begin, end);
+        begin = planned;
+    }
+}
+
+/// Verifies the data set where it has one; an inability to verify is a broken check.
+fn check_after<T: Target, W: Workload>(target: &T, workload: &W) -> Vec<CheckResult> {
+    let Some(data) = workload.dataset().filter(|_| target.dialect() != Dialect::Null) else { return Vec::new() };
+    let results = target
+        .administer()
+        .and_then(|mut administration| workload::dataset::check_dataset(administration.as_mut(), data));
+    results.unwrap_or_else(|error| {
+        let name = "the data set can be verified after the run".to_owned();
+        vec![CheckResult { name, passed: false, detail: error.to_string() }]
+    })
+}
+
+fn end_of_run(totals: LoadTotals, checks: &[CheckResult]) -> EndOfRun {
+    let ending =
+        if totals.interrupted { Ending::Interrupted("by a signal".to_owned()) } else { Ending::Completed };
+    let mut end = EndOfRun::new(ending);
+    for check in checks {
+        let state = if check.passed { "holds" } else { "broken" };
+        end.facts.push((format!("invariant: {}", check.name), format!("{state}: {}", check.detail)));
+    }
+    end.facts.push(("requests never sent".to_owned(), totals.never_sent.to_string()));
+    end
+}
+
+/// Analyses the finished recording, writes verdict, summary and report.
+fn conclude(directory: &Path) -> anyhow::Result<Done> {
+    let recording = Recording::open(directory)?;
+    let analysis = analysis::analyse(&[recording], &Options::default())?;
+    let document = report::json::document(&analysis);
+    record::conclude(directory, &recorded_verdict(&analysis.verdict), &document.to_string())?;
+    write_report(&analysis, directory)?;
+    Ok(Done { analysis, directory: directory.to_owned() })
+}
+
+fn recorded_verdict(verdict: &Verdict) -> RecordedVerdict {
+    RecordedVerdict {
+        state: verdict.state.name().to_owned(),
+        reasons: verdict.reasons.iter().map(|r| r.text.clone()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::timestamp;
+
+    #[test]
+    fn timestamps_are_utc() {
+        assert_eq!(timestamp(0), "19700101-000000");
+        assert_eq!(timestamp(951_782_400_000_000_000), "20000229-000000");
+        assert_eq!(timestamp(1_795_253_405_999_999_999), "20261121-093005");
+    }
+}
