@@ -100,7 +100,7 @@ impl Ycsb {
             }
             push(&row);
             number += 1;
-            if number % PROGRESS == 0 {
+            if number.is_multiple_of(PROGRESS) {
                 progress(number);
             }
             true

@@ -5,6 +5,7 @@ use super::config::{Family, YcsbConfig};
 use super::keys::KeyText;
 use crate::{OpId, Tickets};
 use driver::Administration;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Ticket of a delete that takes a drawn key, since too few inserted ones are certain to be in the table.
@@ -138,16 +139,25 @@ fn observe_core(config: &YcsbConfig, administration: &mut dyn Administration) ->
     if next == config.records {
         return Ok(Observed::fresh(config));
     }
-    loop {
-        let keys: Vec<String> = (next..next + PROBED)
-            .map(|number| format!("'{}'", KeyText::of(config, number).as_str()))
-            .collect();
-        let sql = format!("SELECT count(*) FROM usertable WHERE ycsb_key IN ({})", keys.join(","));
-        if numbers(config, administration, &sql)?.first().is_none_or(|found| *found == 0) {
-            return Ok(Observed { next, leftovers: Arc::from([]) });
-        }
-        next += PROBED;
+    while let Some(highest) = highest_present(config, administration, next)? {
+        next = highest + 1;
     }
+    Ok(Observed { next, leftovers: Arc::from([]) })
+}
+
+/// The highest of the record numbers from `from` on, within [`PROBED`], that is in the table.
+fn highest_present(
+    config: &YcsbConfig,
+    administration: &mut dyn Administration,
+    from: u64,
+) -> Result<Option<u64>, String> {
+    let keys: Vec<KeyText> = (from..from + PROBED).map(|number| KeyText::of(config, number)).collect();
+    let list: Vec<String> = keys.iter().map(|key| format!("'{}'", key.as_str())).collect();
+    let sql = format!("SELECT ycsb_key FROM usertable WHERE ycsb_key IN ({})", list.join(","));
+    let rows = administration.query(&sql).map_err(|error| format!("{}: {error}", config.name))?;
+    let present: HashSet<&str> = rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
+    let highest = keys.iter().rposition(|key| present.contains(key.as_str()));
+    Ok(highest.map(|index| from + index as u64))
 }
 
 fn numbers(
