@@ -1,4 +1,14 @@
 //! Preparing, verifying and dropping what a workload works on.
+//!
+//! A data set leaves a marker in its database: one row of the table `truetail_dataset`, written as incomplete before
+//! the first row and as complete after the last. So a load that was cut short is seen, a data set of another scale is
+//! not measured by mistake, and a table that truetail did not make is never dropped.
+//!
+//! All functions here work on any [`DataSet`]; a workload writes only how to fill and how to check.
+
+mod marker;
+
+pub use marker::{Status, status};
 
 use driver::{Administration, ConnectError, Dialect};
 
@@ -55,4 +65,63 @@ pub trait DataSet {
     /// # Errors
     /// Only when they can't be verified at all; a broken invariant is a result.
     fn check(&self, administration: &mut dyn Administration) -> Result<Vec<CheckResult>, ConnectError>;
+}
+
+/// Makes the data set, replacing what truetail itself made in its place (another scale, one cut short).
+///
+/// # Errors
+/// A table of the same name that truetail did not make; or the database's words.
+pub fn load_dataset(
+    administration: &mut dyn Administration,
+    dataset: &dyn DataSet,
+    dialect: Dialect,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), ConnectError> {
+    drop_dataset(administration, dataset)?;
+    let incomplete = Marker { complete: false, ..dataset.marker() };
+    marker::write(administration, &incomplete, &dataset.tables())?;
+    dataset.fill(administration, dialect, progress)?;
+    marker::write(administration, &dataset.marker(), &dataset.tables())
+}
+
+/// Drops the data set's tables and its marker, whether complete or not; nothing there is no error.
+///
+/// # Errors
+/// A table of the same name that truetail did not make; or the database's words.
+pub fn drop_dataset(
+    administration: &mut dyn Administration,
+    dataset: &dyn DataSet,
+) -> Result<(), ConnectError> {
+    if let Status::Foreign { table } = status(administration, dataset)? {
+        return Err(ConnectError::permanent(format!(
+            "the table `{table}` was not made by truetail and is left alone; drop it yourself or use another database"
+        )));
+    }
+    // Tables first: should this be cut short, the marker still says whose the rest is.
+    for table in dataset.tables() {
+        administration.script(&format!("DROP TABLE IF EXISTS {table}"))?;
+    }
+    marker::forget(administration, &dataset.tables())
+}
+
+/// Verifies that the data set is there, complete and sound. The first result is about the marker; when it fails, there
+/// are no others.
+///
+/// # Errors
+/// Only when it can't be verified at all.
+pub fn check_dataset(
+    administration: &mut dyn Administration,
+    dataset: &dyn DataSet,
+) -> Result<Vec<CheckResult>, ConnectError> {
+    let found = status(administration, dataset)?;
+    let matching = matches!(found, Status::Matching { .. });
+    let mut results = vec![CheckResult {
+        name: "the data set is complete and of this scale".to_owned(),
+        passed: matching,
+        detail: found.describe(dataset),
+    }];
+    if matching {
+        results.extend(dataset.check(administration)?);
+    }
+    Ok(results)
 }

@@ -14,7 +14,9 @@
 
 pub mod dataset;
 pub mod distribution;
+pub mod names;
 pub mod noop;
+pub mod transaction;
 pub mod ycsb;
 
 use driver::{Conversation, Dialect, OpError, StatementSpec};

@@ -1,0 +1,183 @@
+//! The table `truetail_dataset`.
+
+use super::{DataSet, Marker};
+use driver::{Administration, ConnectError};
+
+const TABLE: &str = "truetail_dataset";
+
+/// What a database holds in a data set's place.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Status {
+    /// Nothing.
+    Missing,
+    /// The data set, complete. Its seed may be another one: that changes values and nothing that is measured.
+    Matching {
+        /// What it says of itself.
+        found: Marker,
+    },
+    /// The data set at another scale, complete.
+    OtherScale {
+        /// What it says of itself.
+        found: Marker,
+    },
+    /// The data set in a layout of another version of truetail.
+    OtherVersion {
+        /// What it says of itself.
+        found: Marker,
+    },
+    /// Another workload's data set (or one with other field sizes) in a table of the same name.
+    OtherWorkload {
+        /// What it says of itself.
+        found: Marker,
+    },
+    /// A load or a drop was cut short, or a table is gone.
+    Incomplete,
+    /// A table of this name that truetail did not make.
+    Foreign {
+        /// Its name.
+        table: String,
+    },
+}
+
+impl Status {
+    /// One line for messages and checks.
+    pub fn describe(&self, dataset: &dyn DataSet) -> String {
+        let Marker { workload, scale, version, .. } = dataset.marker();
+        match self {
+            Status::Missing => format!("no data set `{workload}` is in this database; load it first"),
+            Status::Matching { found } => {
+                format!("data set `{workload}` at scale {scale}, made from seed {}", found.seed)
+            }
+            Status::OtherScale { found } => {
+                format!("data set `{workload}` has scale {}, not {scale}; load it again", found.scale)
+            }
+            Status::OtherVersion { found } => {
+                format!("data set `{workload}` has layout {}, not {version}; load it again", found.version)
+            }
+            Status::OtherWorkload { found } => format!(
+                "the tables of data set `{workload}` hold data set `{}` at scale {}; load again to replace it",
+                found.workload, found.scale
+            ),
+            Status::Incomplete => format!("data set `{workload}` was not loaded to its end; load it again"),
+            Status::Foreign { table } => format!("the table `{table}` was not made by truetail"),
+        }
+    }
+}
+
+/// A marker with the tables that it speaks for.
+struct Row {
+    marker: Marker,
+    tables: Vec<String>,
+}
+
+/// What is in the data set's place.
+///
+/// # Errors
+/// The database's words, or a marker that can't be read.
+pub fn status(
+    administration: &mut dyn Administration,
+    dataset: &dyn DataSet,
+) -> Result<Status, ConnectError> {
+    let (expected, tables) = (dataset.marker(), dataset.tables());
+    let mut present = Vec::new();
+    for table in &tables {
+        if administration.table_exists(table)? {
+            present.push(*table);
+        }
+    }
+    let rows = read(administration)?;
+    let speaks_for = |row: &&Row| row.tables.iter().any(|table| tables.contains(&table.as_str()));
+    let Some(row) = rows.iter().find(speaks_for) else {
+        return Ok(match present.first() {
+            Some(table) => Status::Foreign { table: (*table).to_owned() },
+            None => Status::Missing,
+        });
+    };
+    let found = row.marker.clone();
+    Ok(if !found.complete || present.len() < tables.len() {
+        Status::Incomplete
+    } else if found.workload != expected.workload {
+        Status::OtherWorkload { found }
+    } else if found.version != expected.version {
+        Status::OtherVersion { found }
+    } else if found.scale != expected.scale {
+        Status::OtherScale { found }
+    } else {
+        Status::Matching { found }
+    })
+}
+
+/// Replaces the markers of `tables` by this one.
+pub(super) fn write(
+    administration: &mut dyn Administration,
+    marker: &Marker,
+    tables: &[&str],
+) -> Result<(), ConnectError> {
+    if !administration.table_exists(TABLE)? {
+        // All text: the same words work in every dialect, and numbers come back as they were written.
+        administration.script(&format!(
+            "CREATE TABLE {TABLE} (workload text PRIMARY KEY, scale text NOT NULL, version text NOT NULL, \
+             seed text NOT NULL, complete text NOT NULL, tables text NOT NULL)"
+        ))?;
+    }
+    delete(administration, tables)?;
+    let Marker { workload, scale, version, seed, complete } = marker;
+    administration.script(&format!(
+        "INSERT INTO {TABLE} (workload, scale, version, seed, complete, tables) \
+         VALUES ('{}', '{scale:?}', '{version}', '{seed}', '{complete}', '{}')",
+        workload.replace('\'', "''"),
+        tables.join(",")
+    ))
+}
+
+/// Removes the markers of `tables`, and the table with the last of them.
+pub(super) fn forget(administration: &mut dyn Administration, tables: &[&str]) -> Result<(), ConnectError> {
+    if !administration.table_exists(TABLE)? {
+        return Ok(());
+    }
+    delete(administration, tables)?;
+    if read(administration)?.is_empty() {
+        administration.script(&format!("DROP TABLE {TABLE}"))?;
+    }
+    Ok(())
+}
+
+fn delete(administration: &mut dyn Administration, tables: &[&str]) -> Result<(), ConnectError> {
+    for row in read(administration)? {
+        if row.tables.iter().any(|table| tables.contains(&table.as_str())) {
+            let workload = row.marker.workload.replace('\'', "''");
+            administration.script(&format!("DELETE FROM {TABLE} WHERE workload = '{workload}'"))?;
+        }
+    }
+    Ok(())
+}
+
+fn read(administration: &mut dyn Administration) -> Result<Vec<Row>, ConnectError> {
+    if !administration.table_exists(TABLE)? {
+        return Ok(Vec::new());
+    }
+    let sql =
+        format!("SELECT workload, scale, version, seed, complete, tables FROM {TABLE} ORDER BY workload");
+    let rows = administration.query(&sql)?;
+    rows.iter().map(|row| parse(row)).collect()
+}
+
+fn parse(row: &[Option<String>]) -> Result<Row, ConnectError> {
+    let text = |column: usize| row.get(column).and_then(|text| text.as_deref()).unwrap_or("");
+    let bad = |name: &str, column: usize| {
+        ConnectError::permanent(format!(
+            "{TABLE}: `{}` is not a {name}; drop this table yourself",
+            text(column)
+        ))
+    };
+    Ok(Row {
+        marker: Marker {
+            workload: text(0).to_owned(),
+            scale: text(1).parse().map_err(|_| bad("scale", 1))?,
+            version: text(2).parse().map_err(|_| bad("version", 2))?,
+            seed: text(3).parse().map_err(|_| bad("seed", 3))?,
+            complete: text(4).parse().map_err(|_| bad("truth value", 4))?,
+        },
+        tables: text(5).split(',').map(str::to_owned).collect(),
+    })
+}

@@ -1,0 +1,353 @@
+//! The parameters of both families.
+
+use super::Kind;
+use units::Seed;
+
+/// Which of the two families.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Family {
+    /// BenchBase's mix over integer keys.
+    Mix,
+    /// YCSB's CoreWorkload over text keys.
+    Core,
+}
+
+const MIX: [Kind; 6] =
+    [Kind::Read, Kind::Insert, Kind::Scan, Kind::Update, Kind::Delete, Kind::ReadModifyWrite];
+const CORE: [Kind; 5] = [Kind::Read, Kind::Update, Kind::Insert, Kind::Scan, Kind::ReadModifyWrite];
+
+impl Family {
+    /// The names of its operations, in the order of their ids.
+    pub fn operation_names(self) -> &'static [&'static str] {
+        match self {
+            Family::Mix => &[
+                "ReadRecord",
+                "InsertRecord",
+                "ScanRecord",
+                "UpdateRecord",
+                "DeleteRecord",
+                "ReadModifyWriteRecord",
+            ],
+            Family::Core => &["READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE"],
+        }
+    }
+
+    pub(crate) fn kinds(self) -> &'static [Kind] {
+        match self {
+            Family::Mix => &MIX,
+            Family::Core => &CORE,
+        }
+    }
+}
+
+/// How the record of a request is drawn; see [`crate::distribution`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RequestDistribution {
+    /// Each record alike.
+    Uniform,
+    /// As the family's origin has it: Gray's approximation (mix), scrambled (CoreWorkload).
+    Zipfian,
+    /// Exactly Zipf, not scrambled. With hashed key text the hot records are scattered all the same.
+    ZipfianExact,
+    /// The newest records are hot.
+    Latest,
+    /// A share of the records gets a share of the requests.
+    Hotspot,
+    /// The newest records are hot, exponentially.
+    Exponential,
+    /// One after the other.
+    Sequential,
+}
+
+impl RequestDistribution {
+    /// All of them.
+    pub const ALL: [RequestDistribution; 7] = [
+        RequestDistribution::Uniform,
+        RequestDistribution::Zipfian,
+        RequestDistribution::ZipfianExact,
+        RequestDistribution::Latest,
+        RequestDistribution::Hotspot,
+        RequestDistribution::Exponential,
+        RequestDistribution::Sequential,
+    ];
+
+    /// The name as a property's value.
+    pub fn name(self) -> &'static str {
+        match self {
+            RequestDistribution::Uniform => "uniform",
+            RequestDistribution::Zipfian => "zipfian",
+            RequestDistribution::ZipfianExact => "zipfian-exact",
+            RequestDistribution::Latest => "latest",
+            RequestDistribution::Hotspot => "hotspot",
+            RequestDistribution::Exponential => "exponential",
+            RequestDistribution::Sequential => "sequential",
+        }
+    }
+}
+
+/// How a length between two limits is drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LengthShape {
+    /// Always the upper limit.
+    Constant,
+    /// Each length alike.
+    Uniform,
+    /// Short lengths are frequent (Gray's Zipf, theta 0.99).
+    Zipfian,
+}
+
+impl LengthShape {
+    /// All of them.
+    pub const ALL: [LengthShape; 3] = [LengthShape::Constant, LengthShape::Uniform, LengthShape::Zipfian];
+
+    /// The name as a property's value.
+    pub fn name(self) -> &'static str {
+        match self {
+            LengthShape::Constant => "constant",
+            LengthShape::Uniform => "uniform",
+            LengthShape::Zipfian => "zipfian",
+        }
+    }
+}
+
+/// Length of a field's value in characters (ASCII).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FieldLength {
+    /// Lower limit, unless constant; at least 1.
+    pub least: u32,
+    /// Upper limit; at most 65,536.
+    pub most: u32,
+    /// Between them.
+    pub shape: LengthShape,
+}
+
+/// Records that a scan asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ScanLength {
+    /// At least this many.
+    pub least: u32,
+    /// At most this many.
+    pub most: u32,
+    /// Between them.
+    pub shape: LengthShape,
+}
+
+/// How record numbers become key text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KeyOrder {
+    /// By a hash of the number: neighbours in time are far apart in the index.
+    Hashed,
+    /// The number itself.
+    Ordered,
+}
+
+impl KeyOrder {
+    /// Both.
+    pub const ALL: [KeyOrder; 2] = [KeyOrder::Hashed, KeyOrder::Ordered];
+
+    /// The name as a property's value.
+    pub fn name(self) -> &'static str {
+        match self {
+            KeyOrder::Hashed => "hashed",
+            KeyOrder::Ordered => "ordered",
+        }
+    }
+}
+
+/// All parameters; YCSB's names are in [`YcsbConfig::set`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct YcsbConfig {
+    /// `ycsb`, or `ycsb-a` … `ycsb-f`.
+    pub name: String,
+    /// Which family the name belongs to.
+    pub family: Family,
+    /// Start of everything random.
+    pub seed: Seed,
+    /// Records that are loaded, numbered from 0.
+    pub records: u64,
+    /// Fields of a record.
+    pub fields: usize,
+    /// Length of each field.
+    pub field_length: FieldLength,
+    /// Weights of the operations, in the order of [`Family::operation_names`].
+    pub weights: Vec<f64>,
+    /// How records are drawn.
+    pub distribution: RequestDistribution,
+    /// Exponent of the Zipf distributions.
+    pub theta: f64,
+    /// Share of the records that are hot, and share of the requests to them.
+    pub hotspot: (f64, f64),
+    /// So many per cent of the requests are within that share of the records, counted from the newest.
+    pub exponential: (f64, f64),
+    /// Records of a scan.
+    pub scan: ScanLength,
+    /// Whether a read fetches all fields or a drawn one.
+    pub read_all_fields: bool,
+    /// Whether an update writes all fields or a drawn one.
+    pub write_all_fields: bool,
+    /// Key text of a record number.
+    pub key_order: KeyOrder,
+    /// Digits to which key numbers are padded with zeros.
+    pub zero_padding: usize,
+    /// Keys that this run inserted most recently and that are left alone, as they may still be in flight.
+    pub outstanding: u64,
+    /// Requests that the run will make, if known; YCSB widens the scrambled range by the inserts among them.
+    pub operation_count: u64,
+    /// False restores BenchBase's decay.
+    pub stable: bool,
+}
+
+impl YcsbConfig {
+    /// The workload of this name with `1,000 × scale` records, changed by `overrides` in their order.
+    ///
+    /// # Errors
+    /// One line that names the unknown workload, property or value, and the nearest valid one.
+    pub fn from_name(
+        name: &str,
+        scale: f64,
+        seed: Seed,
+        overrides: &[(String, String)],
+    ) -> Result<YcsbConfig, String> {
+        let mut config = match name {
+            "ycsb" => YcsbConfig::mix(seed),
+            _ => YcsbConfig::core(name, seed)?,
+        };
+        config.records = records_at(scale)?;
+        for (property, value) in overrides {
+            config.set(property, value)?;
+        }
+        config.validate()?;
+        Ok(config)
+    }
+
+    fn mix(seed: Seed) -> YcsbConfig {
+        YcsbConfig {
+            name: "ycsb".to_owned(),
+            family: Family::Mix,
+            seed,
+            records: 1_000,
+            fields: 10,
+            field_length: FieldLength { least: 1, most: 100, shape: LengthShape::Constant },
+            weights: vec![50.0, 5.0, 15.0, 10.0, 10.0, 10.0],
+            distribution: RequestDistribution::Zipfian,
+            theta: 0.99,
+            hotspot: (0.2, 0.8),
+            exponential: (95.0, 0.857_142_857_1),
+            scan: ScanLength { least: 1, most: 1_000, shape: LengthShape::Uniform },
+            read_all_fields: true,
+            write_all_fields: true,
+            key_order: KeyOrder::Ordered,
+            zero_padding: 1,
+            outstanding: 128,
+            operation_count: 0,
+            stable: true,
+        }
+    }
+
+    fn core(name: &str, seed: Seed) -> Result<YcsbConfig, String> {
+        use RequestDistribution::{Latest, Zipfian};
+        // read, update, insert, scan, read-modify-write; as the six files say.
+        let (weights, distribution) = match name {
+            "ycsb-a" => ([0.5, 0.5, 0.0, 0.0, 0.0], Zipfian),
+            "ycsb-b" => ([0.95, 0.05, 0.0, 0.0, 0.0], Zipfian),
+            "ycsb-c" => ([1.0, 0.0, 0.0, 0.0, 0.0], Zipfian),
+            "ycsb-d" => ([0.95, 0.0, 0.05, 0.0, 0.0], Latest),
+            "ycsb-e" => ([0.0, 0.0, 0.05, 0.95, 0.0], Zipfian),
+            "ycsb-f" => ([0.5, 0.0, 0.0, 0.0, 0.5], Zipfian),
+            _ => {
+                let valid = ["ycsb", "ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f"];
+                return Err(format!("unknown workload `{name}`; valid are {}", valid.join(", ")));
+            }
+        };
+        Ok(YcsbConfig {
+            name: name.to_owned(),
+            family: Family::Core,
+            weights: weights.to_vec(),
+            distribution,
+            scan: ScanLength { least: 1, most: 100, shape: LengthShape::Uniform },
+            write_all_fields: false,
+            key_order: KeyOrder::Hashed,
+            ..YcsbConfig::mix(seed)
+        })
+    }
+
+    /// Records in thousands.
+    pub fn scale(&self) -> f64 {
+        self.records as f64 / 1_000.0
+    }
+
+    /// Share of the operation `kind` among all, in [0, 1].
+    pub(crate) fn share(&self, kind: Kind) -> f64 {
+        let total: f64 = self.weights.iter().sum();
+        let weight: f64 = self
+            .family
+            .kinds()
+            .iter()
+            .zip(&self.weights)
+            .filter(|(candidate, _)| **candidate == kind)
+            .map(|(_, weight)| weight)
+            .sum();
+        if total > 0.0 { weight / total } else { 0.0 }
+    }
+
+    /// Numbers that the zipfian distributions range over: the records, and twice the inserts to be expected.
+    pub(crate) fn drawn_range(&self) -> u64 {
+        let inserts = self.operation_count as f64 * self.share(Kind::Insert) * 2.0;
+        self.records + if self.family == Family::Core { inserts as u64 } else { 0 }
+    }
+
+    /// What must hold between parameters.
+    ///
+    /// # Errors
+    /// One line that names both.
+    pub(crate) fn validate(&self) -> Result<(), String> {
+        let name = &self.name;
+        if self.weights.len() != self.family.kinds().len() {
+            return Err(format!(
+                "{name}: {} weights for {} operations",
+                self.weights.len(),
+                self.family.kinds().len()
+            ));
+        }
+        if self.weights.iter().any(|w| !w.is_finite() || *w < 0.0) || self.weights.iter().sum::<f64>() <= 0.0
+        {
+            return Err(format!("{name}: the proportions must be at least 0 and not all 0"));
+        }
+        if self.field_length.least > self.field_length.most {
+            let FieldLength { least, most, .. } = self.field_length;
+            return Err(format!("{name}: minfieldlength={least} is more than fieldlength={most}"));
+        }
+        if self.scan.least > self.scan.most {
+            let ScanLength { least, most, .. } = self.scan;
+            return Err(format!("{name}: minscanlength={least} is more than maxscanlength={most}"));
+        }
+        let gray = matches!(self.distribution, RequestDistribution::Zipfian | RequestDistribution::Latest);
+        if gray && self.theta >= 1.0 {
+            return Err(format!(
+                "{name}: zipfianconstant={} must be below 1 for `{}`; use requestdistribution=zipfian-exact",
+                self.theta,
+                self.distribution.name()
+            ));
+        }
+        if self.family == Family::Mix && self.records > MIX_RECORDS {
+            return Err(format!(
+                "{name}: {} records are more than {MIX_RECORDS}: its keys are 32-bit",
+                self.records
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Half of the 32-bit range; the other half is left to inserts.
+const MIX_RECORDS: u64 = 1 << 30;
+
+/// Records of a scale factor.
+fn records_at(scale: f64) -> Result<u64, String> {
+    let records = (scale * 1_000.0).round();
+    if (1.0..=1e12).contains(&records) {
+        Ok(records as u64)
+    } else {
+        Err(format!("ycsb: scale {scale} must be in [0.001, 1000000000]: 1 is 1,000 records"))
+    }
+}

@@ -1,0 +1,84 @@
+//! Key text of the CoreWorkload.
+
+use super::config::{KeyOrder, YcsbConfig};
+use crate::distribution::ycsb_hash;
+
+/// `user` and a decimal number, in place: formatting a key allocates nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyText {
+    bytes: [u8; KeyText::LONGEST],
+    length: u8,
+}
+
+const PREFIX: &[u8] = b"user";
+const DIGITS: usize = 20;
+
+impl KeyText {
+    /// The prefix and 32 digits of padding.
+    pub(crate) const LONGEST: usize = 36;
+
+    /// An empty key.
+    pub(crate) const EMPTY: KeyText = KeyText { bytes: [0; KeyText::LONGEST], length: 0 };
+
+    /// The key of record `number`.
+    pub(crate) fn of(config: &YcsbConfig, number: u64) -> KeyText {
+        let shown = match config.key_order {
+            KeyOrder::Hashed => ycsb_hash(number),
+            KeyOrder::Ordered => number,
+        };
+        KeyText::format(shown, config.zero_padding)
+    }
+
+    fn format(mut number: u64, padding: usize) -> KeyText {
+        let mut digits = [b'0'; DIGITS];
+        let mut first = DIGITS;
+        while number > 0 || first == DIGITS {
+            first -= 1;
+            digits[first] = b'0' + (number % 10) as u8;
+            number /= 10;
+        }
+        let mut key = KeyText::EMPTY;
+        let zeros = padding.min(KeyText::LONGEST - PREFIX.len()).saturating_sub(DIGITS - first);
+        let start = PREFIX.len() + zeros;
+        let end = start + DIGITS - first;
+        key.bytes[..PREFIX.len()].copy_from_slice(PREFIX);
+        key.bytes[PREFIX.len()..start].fill(b'0');
+        key.bytes[start..end].copy_from_slice(&digits[first..]);
+        key.length = end as u8;
+        key
+    }
+
+    /// The text.
+    #[inline]
+    pub(crate) fn as_str(&self) -> &str {
+        // Only ASCII was ever written.
+        std::str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use units::Seed;
+
+    #[test]
+    fn keys_are_ycsb_s() {
+        let mut config = YcsbConfig::from_name("ycsb-a", 1.0, Seed(1), &[]).unwrap();
+        assert_eq!(KeyText::of(&config, 0).as_str(), "user6284781860667377211");
+        assert_eq!(KeyText::of(&config, 1).as_str(), "user8517097267634966620");
+        config.key_order = KeyOrder::Ordered;
+        assert_eq!(KeyText::of(&config, 0).as_str(), "user0");
+        config.zero_padding = 8;
+        assert_eq!(KeyText::of(&config, 1234).as_str(), "user00001234");
+    }
+
+    proptest! {
+        #[test]
+        fn formatting_is_the_standard_library_s(number: u64, padding in 0usize..=32) {
+            let padding_or_one = padding.max(1);
+            let key = KeyText::format(number, padding);
+            prop_assert_eq!(key.as_str(), format!("user{number:0padding_or_one$}"));
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! From a request's number to its keys and values.
+
+use super::Kind;
+use super::config::{Family, FieldLength, LengthShape, RequestDistribution, ScanLength, YcsbConfig};
+use super::keys::KeyText;
+use super::pool::{Pool, Span};
+use super::tickets::{DRAWN, Observed};
+use crate::Request;
+use crate::distribution::{Exponential, GrayZipf, Hotspot, KeyDraw, ScrambledZipf, Zipf};
+use units::{Rng, Seed};
+
+/// The most fields a record can have.
+pub(crate) const FIELDS_MOST: usize = 128;
+
+/// A request made concrete.
+pub struct Plan {
+    pub(crate) kind: Kind,
+    /// The integer key of the mix.
+    pub(crate) key: i64,
+    /// The text key of the CoreWorkload.
+    pub(crate) key_text: KeyText,
+    /// Records to scan.
+    pub(crate) count: i64,
+    /// The single field that is read or written, when not all are.
+    pub(crate) read_field: usize,
+    pub(crate) write_field: usize,
+    /// A delete that inserts its key again.
+    pub(crate) restores: bool,
+    /// The values to write, in the order of the fields.
+    pub(crate) values: Vec<Span>,
+}
+
+impl Plan {
+    pub(crate) fn new(fields: usize) -> Plan {
+        Plan {
+            kind: Kind::Read,
+            key: 0,
+            key_text: KeyText::EMPTY,
+            count: 0,
+            read_field: 0,
+            write_field: 0,
+            restores: false,
+            values: vec![Span::default(); fields],
+        }
+    }
+}
+
+/// A length between two limits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LengthDraw {
+    Constant(u32),
+    Uniform { least: u32, span: u64 },
+    Zipfian { least: u32, above: GrayZipf },
+}
+
+impl LengthDraw {
+    fn new(least: u32, most: u32, shape: LengthShape) -> LengthDraw {
+        let span = u64::from(most.saturating_sub(least)) + 1;
+        match shape {
+            LengthShape::Constant => LengthDraw::Constant(most),
+            LengthShape::Uniform => LengthDraw::Uniform { least, span },
+            LengthShape::Zipfian => LengthDraw::Zipfian { least, above: GrayZipf::new(span, 0.99) },
+        }
+    }
+
+    /// The law of field lengths.
+    pub(crate) fn of_fields(length: FieldLength) -> LengthDraw {
+        LengthDraw::new(length.least, length.most, length.shape)
+    }
+
+    #[inline]
+    pub(crate) fn draw(&self, rng: &mut Rng) -> u32 {
+        match self {
+            LengthDraw::Constant(length) => *length,
+            LengthDraw::Uniform { least, span } => least + rng.below(*span) as u32,
+            LengthDraw::Zipfian { least, above } => least + above.draw(rng) as u32,
+        }
+    }
+}
+
+/// The distributions of a run.
+pub(crate) struct Draws {
+    requests: Seed,
+    keys: KeyDraw,
+    field_lengths: LengthDraw,
+    scan_lengths: LengthDraw,
+}
+
+impl Draws {
+    pub(crate) fn of(config: &YcsbConfig) -> Draws {
+        let ScanLength { least, most, shape } = config.scan;
+        Draws {
+            requests: config.seed.derive("ycsb/requests"),
+            keys: key_draw(config),
+            field_lengths: LengthDraw::of_fields(config.field_length),
+            scan_lengths: LengthDraw::new(least, most, shape),
+        }
+    }
+
+    /// Makes `request` concrete: a function of (seed, request) and of what was observed before the run.
+    pub(crate) fn plan(
+        &self,
+        config: &YcsbConfig,
+        observed: &Observed,
+        pool: &Pool,
+        request: Request,
+        plan: &mut Plan,
+    ) {
+        let mut rng = self.requests.at(request.seq);
+        plan.kind = config.family.kinds()[usize::from(request.op.0)];
+        plan.restores = false;
+        let number = match config.family {
+            Family::Mix => self.mix_key(config, request, plan, &mut rng),
+            Family::Core => self.core_key(config, observed, request, plan.kind, &mut rng),
+        };
+        match config.family {
+            Family::Mix => plan.key = number as i64,
+            Family::Core => plan.key_text = KeyText::of(config, number),
+        }
+        match plan.kind {
+            Kind::Scan => plan.count = i64::from(self.scan_lengths.draw(&mut rng)),
+            Kind::Read => {}
+            Kind::Delete if !plan.restores => {}
+            _ => self.values(config, pool, plan, &mut rng),
+        }
+        if !config.read_all_fields {
+            plan.read_field = rng.below(config.fields as u64) as usize;
+        }
+    }
+
+    fn mix_key(&self, config: &YcsbConfig, request: Request, plan: &mut Plan, rng: &mut Rng) -> u64 {
+        match plan.kind {
+            Kind::Insert => return request.ticket,
+            Kind::Delete if request.ticket != DRAWN => return request.ticket,
+            Kind::Delete => plan.restores = config.stable,
+            _ => {}
+        }
+        self.keys.draw(rng, request.seq, config.records)
+    }
+
+    fn core_key(
+        &self,
+        config: &YcsbConfig,
+        observed: &Observed,
+        request: Request,
+        kind: Kind,
+        rng: &mut Rng,
+    ) -> u64 {
+        if kind == Kind::Insert {
+            return observed.next + request.ticket;
+        }
+        let present = observed.next + request.ticket.saturating_sub(config.outstanding);
+        self.keys.draw(rng, request.seq, present)
+    }
+
+    fn values(&self, config: &YcsbConfig, pool: &Pool, plan: &mut Plan, rng: &mut Rng) {
+        let all = config.write_all_fields || matches!(plan.kind, Kind::Insert | Kind::Delete);
+        let count = if all {
+            plan.write_field = 0;
+            config.fields
+        } else {
+            plan.write_field = rng.below(config.fields as u64) as usize;
+            1
+        };
+        // Within the capacity that `Plan::new` took.
+        plan.values.resize(count, Span::default());
+        for value in &mut plan.values {
+            let length = self.field_lengths.draw(rng);
+            *value = pool.draw(rng, length);
+        }
+    }
+}
+
+fn key_draw(config: &YcsbConfig) -> KeyDraw {
+    let (records, range, theta) = (config.records, config.drawn_range(), config.theta);
+    match config.distribution {
+        RequestDistribution::Uniform => KeyDraw::Uniform,
+        RequestDistribution::Zipfian if config.family == Family::Mix => {
+            KeyDraw::Gray(GrayZipf::new(range, theta))
+        }
+        RequestDistribution::Zipfian => KeyDraw::Scrambled(ScrambledZipf::new(range, theta)),
+        RequestDistribution::ZipfianExact => KeyDraw::Zipf(Zipf::new(range, theta)),
+        RequestDistribution::Latest => KeyDraw::Latest(GrayZipf::new(records, theta)),
+        RequestDistribution::Hotspot => {
+            KeyDraw::Hotspot(Hotspot { data_fraction: config.hotspot.0, draw_fraction: config.hotspot.1 })
+        }
+        RequestDistribution::Exponential => {
+            let (percentile, share) = config.exponential;
+            KeyDraw::Exponential(Exponential::new(percentile, records as f64 * share))
+        }
+        RequestDistribution::Sequential => KeyDraw::Sequential,
+    }
+}

@@ -1,0 +1,162 @@
+//! Carrying a plan out.
+
+use super::plan::{FIELDS_MOST, Plan};
+use super::{Family, Kind, Ycsb};
+use crate::transaction::{abandon, behind};
+use driver::{Command, Conversation, OpError, Reply, Value};
+use units::Outcome;
+
+/// Fields whose arguments fit the smaller array; YCSB's default.
+const FIELDS_USUAL: usize = 10;
+
+pub(crate) async fn run<C: Conversation>(
+    ycsb: &Ycsb,
+    plan: &Plan,
+    conversation: &mut C,
+) -> Result<Outcome, OpError> {
+    match plan.kind {
+        Kind::Read => {
+            stage_key(ycsb, plan, ycsb.layout.read + plan.read_field, conversation)?;
+            single(conversation).await
+        }
+        Kind::Insert => {
+            stage_write(ycsb, plan, ycsb.layout.insert, conversation)?;
+            single(conversation).await
+        }
+        Kind::Update => {
+            stage_write(ycsb, plan, ycsb.layout.update + plan.write_field, conversation)?;
+            single(conversation).await
+        }
+        Kind::Scan => scan(ycsb, plan, conversation).await,
+        Kind::Delete if plan.restores => delete_and_restore(ycsb, plan, conversation).await,
+        Kind::Delete => {
+            stage_key(ycsb, plan, ycsb.layout.delete, conversation)?;
+            single(conversation).await
+        }
+        Kind::ReadModifyWrite => match ycsb.config.family {
+            Family::Mix => read_modify_write(ycsb, plan, conversation).await,
+            Family::Core => read_then_update(ycsb, plan, conversation).await,
+        },
+    }
+}
+
+/// One autocommit statement that must touch a row.
+async fn single<C: Conversation>(conversation: &mut C) -> Result<Outcome, OpError> {
+    conversation.exchange().await?;
+    Ok(verdict(conversation.reply(0)))
+}
+
+/// The mix's interval may be empty by its draw, so that no row is a miss; see the module's documentation.
+async fn scan<C: Conversation>(ycsb: &Ycsb, plan: &Plan, conversation: &mut C) -> Result<Outcome, OpError> {
+    let second = match ycsb.config.family {
+        Family::Mix => plan.key + plan.count,
+        Family::Core => plan.count,
+    };
+    let arguments = [key(ycsb, plan), Value::Int(second)];
+    let index = ycsb.layout.scan + plan.read_field;
+    conversation.stage(Command::Statement { index, arguments: &arguments })?;
+    let outcome = single(conversation).await?;
+    Ok(if ycsb.config.family == Family::Mix { Outcome::Ok } else { outcome })
+}
+
+async fn delete_and_restore<C: Conversation>(
+    ycsb: &Ycsb,
+    plan: &Plan,
+    conversation: &mut C,
+) -> Result<Outcome, OpError> {
+    conversation.stage(Command::Begin)?;
+    behind(stage_key(ycsb, plan, ycsb.layout.delete, conversation))?;
+    behind(stage_write(ycsb, plan, ycsb.layout.restore, conversation))?;
+    behind(conversation.stage(Command::Commit))?;
+    if let Err(error) = conversation.exchange().await {
+        return Err(abandon(conversation, error).await);
+    }
+    Ok(verdict(conversation.reply(1)))
+}
+
+/// The mix's: in one transaction, with the row locked in between.
+async fn read_modify_write<C: Conversation>(
+    ycsb: &Ycsb,
+    plan: &Plan,
+    conversation: &mut C,
+) -> Result<Outcome, OpError> {
+    conversation.stage(Command::Begin)?;
+    behind(stage_key(ycsb, plan, ycsb.layout.read_locked, conversation))?;
+    if let Err(error) = conversation.exchange().await {
+        return Err(abandon(conversation, error).await);
+    }
+    if conversation.reply(1).rows == 0 {
+        conversation.stage(Command::Rollback)?;
+        conversation.exchange().await?;
+        return Ok(Outcome::Miss);
+    }
+    stage_write(ycsb, plan, ycsb.layout.update, conversation)?;
+    behind(conversation.stage(Command::Commit))?;
+    if let Err(error) = conversation.exchange().await {
+        return Err(abandon(conversation, error).await);
+    }
+    Ok(verdict(conversation.reply(0)))
+}
+
+/// The CoreWorkload's: a read, then an update, each for itself.
+async fn read_then_update<C: Conversation>(
+    ycsb: &Ycsb,
+    plan: &Plan,
+    conversation: &mut C,
+) -> Result<Outcome, OpError> {
+    stage_key(ycsb, plan, ycsb.layout.read + plan.read_field, conversation)?;
+    if single(conversation).await? == Outcome::Miss {
+        return Ok(Outcome::Miss);
+    }
+    stage_write(ycsb, plan, ycsb.layout.update + plan.write_field, conversation)?;
+    single(conversation).await
+}
+
+fn verdict(reply: Reply) -> Outcome {
+    if reply.touched() { Outcome::Ok } else { Outcome::Miss }
+}
+
+fn key<'a>(ycsb: &Ycsb, plan: &'a Plan) -> Value<'a> {
+    match ycsb.config.family {
+        Family::Mix => Value::Int(plan.key),
+        Family::Core => Value::Text(plan.key_text.as_str()),
+    }
+}
+
+fn stage_key<C: Conversation>(
+    ycsb: &Ycsb,
+    plan: &Plan,
+    index: usize,
+    conversation: &mut C,
+) -> Result<(), OpError> {
+    conversation.stage(Command::Statement { index, arguments: &[key(ycsb, plan)] })
+}
+
+/// Stages a statement whose parameters are the key and the plan's values.
+fn stage_write<C: Conversation>(
+    ycsb: &Ycsb,
+    plan: &Plan,
+    index: usize,
+    conversation: &mut C,
+) -> Result<(), OpError> {
+    // Not one array for all: clearing 3 kB for each request would cost more than planning it.
+    if plan.values.len() <= FIELDS_USUAL {
+        stage_values::<C, { FIELDS_USUAL + 1 }>(ycsb, plan, index, conversation)
+    } else {
+        stage_values::<C, { FIELDS_MOST + 1 }>(ycsb, plan, index, conversation)
+    }
+}
+
+fn stage_values<C: Conversation, const ROOM: usize>(
+    ycsb: &Ycsb,
+    plan: &Plan,
+    index: usize,
+    conversation: &mut C,
+) -> Result<(), OpError> {
+    let mut arguments = [Value::Null; ROOM];
+    arguments[0] = key(ycsb, plan);
+    for (argument, span) in arguments[1..].iter_mut().zip(&plan.values) {
+        *argument = Value::Text(ycsb.pool.text(*span));
+    }
+    conversation.stage(Command::Statement { index, arguments: &arguments[..=plan.values.len()] })
+}

@@ -1,0 +1,173 @@
+//! What depends on all earlier requests: keys to insert and keys to delete.
+
+use super::Kind;
+use super::config::{Family, YcsbConfig};
+use super::keys::KeyText;
+use crate::{OpId, Tickets};
+use driver::Administration;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// Ticket of a delete that takes a drawn key, since too few inserted ones are certain to be in the table.
+pub(crate) const DRAWN: u64 = u64::MAX;
+
+/// Most keys of earlier runs that are taken over for deletion; beyond, they just stay.
+const LEFTOVERS_MOST: usize = 100_000;
+
+/// Numbers that are looked up together when searching for the end of what earlier runs inserted; also the longest gap
+/// (of inserts that failed) that is bridged.
+const PROBED: u64 = 1_000;
+
+/// What was in the table before the run.
+#[derive(Clone, Debug)]
+pub(crate) struct Observed {
+    /// The first record number (CoreWorkload) or key (mix) that is free from there on.
+    pub(crate) next: u64,
+    /// Keys that earlier runs inserted and did not delete, oldest first.
+    leftovers: Arc<[u64]>,
+}
+
+impl Observed {
+    /// A data set on which nothing has run.
+    pub(crate) fn fresh(config: &YcsbConfig) -> Observed {
+        Observed { next: config.records, leftovers: Arc::from([]) }
+    }
+}
+
+/// The sequential state at the run's start.
+pub(crate) fn tickets(config: &YcsbConfig, observed: &Observed) -> Box<dyn Tickets> {
+    let kinds = config.family.kinds();
+    match config.family {
+        Family::Core => Box::new(CoreTickets { kinds, inserted: 0 }),
+        Family::Mix => Box::new(MixTickets {
+            kinds,
+            outstanding: config.outstanding,
+            stable: config.stable,
+            next: observed.next,
+            oldest: observed.next,
+            leftovers: observed.leftovers.clone(),
+            taken: 0,
+        }),
+    }
+}
+
+/// The ticket is the number of inserts before the request.
+struct CoreTickets {
+    kinds: &'static [Kind],
+    inserted: u64,
+}
+
+impl Tickets for CoreTickets {
+    fn next(&mut self, _seq: u64, op: OpId) -> u64 {
+        let before = self.inserted;
+        self.inserted += u64::from(self.kinds[usize::from(op.0)] == Kind::Insert);
+        before
+    }
+}
+
+/// The ticket of an insert is its key, that of a delete the oldest inserted key or [`DRAWN`].
+///
+/// Only keys with more than `outstanding` younger ones are deleted: by then their insert has long been answered,
+/// unless more requests are in flight than that.
+struct MixTickets {
+    kinds: &'static [Kind],
+    outstanding: u64,
+    stable: bool,
+    next: u64,
+    oldest: u64,
+    leftovers: Arc<[u64]>,
+    taken: usize,
+}
+
+impl MixTickets {
+    fn oldest(&mut self) -> u64 {
+        let waiting = (self.leftovers.len() - self.taken) as u64 + (self.next - self.oldest);
+        if !self.stable || waiting <= self.outstanding {
+            return DRAWN;
+        }
+        if let Some(&key) = self.leftovers.get(self.taken) {
+            self.taken += 1;
+            return key;
+        }
+        self.oldest += 1;
+        self.oldest - 1
+    }
+}
+
+impl Tickets for MixTickets {
+    fn next(&mut self, _seq: u64, op: OpId) -> u64 {
+        match self.kinds[usize::from(op.0)] {
+            Kind::Insert => {
+                self.next += 1;
+                self.next - 1
+            }
+            Kind::Delete => self.oldest(),
+            _ => 0,
+        }
+    }
+}
+
+/// Looks at what earlier runs left.
+pub(crate) fn observe(
+    config: &YcsbConfig,
+    administration: &mut dyn Administration,
+) -> Result<Observed, String> {
+    match config.family {
+        Family::Mix => observe_mix(config, administration),
+        Family::Core => observe_core(config, administration),
+    }
+}
+
+fn observe_mix(config: &YcsbConfig, administration: &mut dyn Administration) -> Result<Observed, String> {
+    let highest = numbers(config, administration, "SELECT max(ycsb_key) FROM usertable")?;
+    let leftovers = numbers(
+        config,
+        administration,
+        &format!(
+            "SELECT ycsb_key FROM usertable WHERE ycsb_key >= {} ORDER BY ycsb_key LIMIT {LEFTOVERS_MOST}",
+            config.records
+        ),
+    )?;
+    let above = highest.first().map_or(0, |key| key + 1);
+    Ok(Observed { next: config.records.max(above), leftovers: leftovers.into() })
+}
+
+fn observe_core(config: &YcsbConfig, administration: &mut dyn Administration) -> Result<Observed, String> {
+    let present = numbers(config, administration, "SELECT count(*) FROM usertable")?;
+    // With as many rows, no free number can lie below; numbers above exist only where inserts failed.
+    let mut next = config.records.max(present.first().copied().unwrap_or(0));
+    if next == config.records {
+        return Ok(Observed::fresh(config));
+    }
+    while let Some(highest) = highest_present(config, administration, next)? {
+        next = highest + 1;
+    }
+    Ok(Observed { next, leftovers: Arc::from([]) })
+}
+
+/// The highest of the record numbers from `from` on, within [`PROBED`], that is in the table.
+fn highest_present(
+    config: &YcsbConfig,
+    administration: &mut dyn Administration,
+    from: u64,
+) -> Result<Option<u64>, String> {
+    let keys: Vec<KeyText> = (from..from + PROBED).map(|number| KeyText::of(config, number)).collect();
+    let list: Vec<String> = keys.iter().map(|key| format!("'{}'", key.as_str())).collect();
+    let sql = format!("SELECT ycsb_key FROM usertable WHERE ycsb_key IN ({})", list.join(","));
+    let rows = administration.query(&sql).map_err(|error| format!("{}: {error}", config.name))?;
+    let present: HashSet<&str> = rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
+    let highest = keys.iter().rposition(|key| present.contains(key.as_str()));
+    Ok(highest.map(|index| from + index as u64))
+}
+
+fn numbers(
+    config: &YcsbConfig,
+    administration: &mut dyn Administration,
+    sql: &str,
+) -> Result<Vec<u64>, String> {
+    let rows = administration.query(sql).map_err(|error| format!("{}: {error}", config.name))?;
+    rows.iter()
+        .filter_map(|row| row.first()?.as_deref())
+        .map(|text| text.parse().map_err(|_| format!("{}: `{text}` in usertable is not a key", config.name)))
+        .collect()
+}

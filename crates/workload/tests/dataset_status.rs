@@ -1,0 +1,116 @@
+//! The marker: what is in a database is recognized, replaced only when it is ours, and dropped with nothing left.
+
+mod support;
+
+use driver::{ConnectError, Dialect, Target};
+use support::{Database, ycsb};
+use workload::Workload;
+use workload::dataset::{
+    CheckResult, DataSet, Marker, Status, check_dataset, drop_dataset, load_dataset, status,
+};
+
+#[test]
+fn status_tells_what_is_there() {
+    let database = Database::new();
+    let mut administration = database.administer();
+    let small = ycsb("ycsb", 0.1, 1, &[]);
+    let found = |administration: &mut dyn driver::Administration, name: &str, scale: f64| {
+        let asked = ycsb(name, scale, 9, &[]);
+        status(administration, asked.dataset().unwrap()).unwrap()
+    };
+    assert_eq!(found(&mut *administration, "ycsb", 0.1), Status::Missing);
+    let mut shown = Vec::new();
+    let dataset = small.dataset().unwrap();
+    load_dataset(&mut *administration, dataset, Dialect::Sqlite, &mut |rows| shown.push(rows)).unwrap();
+    assert_eq!(shown, [100]);
+    assert!(
+        matches!(found(&mut *administration, "ycsb", 0.1), Status::Matching { found } if found.seed == 1)
+    );
+    assert!(
+        matches!(found(&mut *administration, "ycsb", 0.2), Status::OtherScale { found } if found.scale == 0.1)
+    );
+    let other = found(&mut *administration, "ycsb-a", 0.1);
+    assert!(matches!(&other, Status::OtherWorkload { found } if found.workload == "ycsb"));
+    administration.script("UPDATE truetail_dataset SET version = '0'").unwrap();
+    assert!(matches!(found(&mut *administration, "ycsb", 0.1), Status::OtherVersion { .. }));
+    administration.script("UPDATE truetail_dataset SET version = 'x'").unwrap();
+    let message = status(&mut *administration, dataset).unwrap_err().to_string();
+    assert!(message.contains("`x` is not a version"), "{message}");
+    administration.script("DROP TABLE truetail_dataset").unwrap();
+    assert_eq!(found(&mut *administration, "ycsb", 0.1), Status::Foreign { table: "usertable".to_owned() });
+}
+
+#[test]
+fn what_is_ours_is_replaced_and_what_is_not_is_left_alone() {
+    let database = Database::new();
+    let mut administration = database.administer();
+    database.load(&ycsb("ycsb", 0.1, 1, &[]));
+    let core = ycsb("ycsb-c", 0.2, 1, &[]);
+    database.load(&core);
+    assert!(matches!(
+        status(&mut *administration, core.dataset().unwrap()).unwrap(),
+        Status::Matching { found } if found.workload == "ycsb-core" && found.scale == 0.2
+    ));
+    let markers = administration.query("SELECT count(*) FROM truetail_dataset").unwrap();
+    assert_eq!(markers[0][0].as_deref(), Some("1"));
+    administration.script("DROP TABLE truetail_dataset").unwrap();
+    for refused in [
+        drop_dataset(&mut *administration, core.dataset().unwrap()),
+        load_dataset(&mut *administration, core.dataset().unwrap(), Dialect::Sqlite, &mut |_| ()),
+    ] {
+        let message = refused.unwrap_err().to_string();
+        assert!(message.contains("`usertable` was not made by truetail"), "{message}");
+    }
+    assert!(administration.table_exists("usertable").unwrap());
+}
+
+/// Fails after its table exists, as a load does whose database stops.
+struct CutShort;
+
+impl DataSet for CutShort {
+    fn marker(&self) -> Marker {
+        Marker { workload: "it's cut".to_owned(), scale: 0.1, version: 3, seed: u64::MAX, complete: true }
+    }
+
+    fn tables(&self) -> Vec<&'static str> {
+        vec!["cut_a", "cut_b"]
+    }
+
+    fn rows(&self) -> u64 {
+        1
+    }
+
+    fn fill(
+        &self,
+        administration: &mut dyn driver::Administration,
+        _dialect: Dialect,
+        _progress: &mut dyn FnMut(u64),
+    ) -> Result<(), ConnectError> {
+        administration.script("CREATE TABLE cut_a (x int)")?;
+        Err(ConnectError::transient("the server went away"))
+    }
+
+    fn check(&self, _: &mut dyn driver::Administration) -> Result<Vec<CheckResult>, ConnectError> {
+        panic!("an incomplete data set is not checked")
+    }
+}
+
+#[test]
+fn a_load_that_was_cut_short_is_seen_and_can_be_dropped_and_leaves_others_alone() {
+    let database = Database::new();
+    let mut administration = database.administer();
+    let other = ycsb("ycsb", 0.1, 1, &[]);
+    database.load(&other);
+    load_dataset(&mut *administration, &CutShort, Dialect::Sqlite, &mut |_| ()).unwrap_err();
+    assert_eq!(status(&mut *administration, &CutShort).unwrap(), Status::Incomplete);
+    let results = check_dataset(&mut *administration, &CutShort).unwrap();
+    assert!(results.len() == 1 && !results[0].passed && results[0].detail.contains("not loaded to its end"));
+    drop_dataset(&mut *administration, &CutShort).unwrap();
+    assert_eq!(status(&mut *administration, &CutShort).unwrap(), Status::Missing);
+    assert!(matches!(
+        status(&mut *administration, other.dataset().unwrap()).unwrap(),
+        Status::Matching { .. }
+    ));
+    assert_eq!(database.target.dialect(), Dialect::Sqlite);
+    drop_dataset(&mut *administration, &CutShort).unwrap();
+}
