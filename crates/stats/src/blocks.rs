@@ -85,7 +85,7 @@ impl Block {
     }
 
     /// Values ≥ `limit`, which must be the smallest value of a coarse bucket.
-    fn from(&self, limit: u64) -> u64 {
+    pub(crate) fn from(&self, limit: u64) -> u64 {
         let (page, slot) = coarse_of(limit);
         let mut total = 0u64;
         for (index, counts) in self.pages.iter().enumerate().skip(page) {
@@ -198,7 +198,8 @@ mod tests {
 
     #[test]
     fn division_among_threads_does_not_matter() {
-        let samples: Vec<(u64, u64)> = (0..20_000u64).map(|i| (i * 7_919 % 90_000_000, i * 31 % 5_000)).collect();
+        let samples: Vec<(u64, u64)> =
+            (0..20_000u64).map(|i| (i * 7_919 % 90_000_000, i * 31 % 5_000)).collect();
         let mut whole = TimeBlocks::new(1_000);
         samples.iter().for_each(|(at, v)| whole.record(*at, *v));
         let mut parts = TimeBlocks::new(1_000);

@@ -2,7 +2,7 @@
 
 use crate::blocks::{TimeBlocks, coarse_limits};
 use crate::histogram::{LogHistogram, Ranks};
-use crate::longrun::LongRun;
+use crate::longrun::{FEWEST_BATCHES, LongRun, short_run_penalty};
 use crate::order::enclosure;
 use units::{Bound, Estimate, Instant, Nanos, Quantile};
 
@@ -10,6 +10,9 @@ use units::{Bound, Estimate, Instant, Nanos, Quantile};
 pub const METHOD_ORDER: &str = "order statistics on effective samples";
 /// As [`METHOD_ORDER`], where the samples are too dependent for an interval.
 pub const METHOD_NO_INTERVAL: &str = "too few effective samples for an interval";
+
+/// Effective samples beyond a quantile below which its own exceedances are not trusted alone.
+const FEWEST_BEYOND: f64 = 10.0;
 
 /// Measured times with what is needed to estimate from them: a fine histogram of all, one of the censored
 /// ones, and blocks of time.
@@ -168,24 +171,34 @@ impl View<'_> {
         Some((low as f64, high as f64))
     }
 
-    /// How dependent the samples are in what decides this quantile: the larger variance of the counts above
-    /// the two edges of its coarse bucket. `None` when the blocks are too few to tell.
+    /// How dependent the samples are in what decides this quantile. `None` when the blocks are too few.
+    ///
+    /// The counts above the two edges of the quantile's coarse bucket are asked. If they find fewer than ten
+    /// effective samples beyond the quantile, those are too few to be asked alone (a run that happened to see
+    /// few would get the narrowest interval), and the less extreme [`Quantile::PRINTED`] ones are asked, too.
     fn dependence(&self, q: f64, value: u64, level: f64) -> Option<Dependence> {
-        let (low, high) = coarse_limits(value);
         let counts = self.source.blocks.counts();
-        let edges = [Some(low), high.checked_add(1)];
-        let seen = edges.iter().flatten().filter_map(|edge| self.exceedance(*edge, &counts, level));
-        let seen: Vec<(f64, Dependence)> = seen.collect();
-        if counts.len() < crate::longrun::FEWEST_BATCHES {
+        if counts.len() < FEWEST_BATCHES {
             return None;
         }
+        let n = self.all.count();
+        let ask = |value: u64| {
+            let (low, high) = coarse_limits(value);
+            let edges = [Some(low), high.checked_add(1)].into_iter().flatten();
+            edges.filter_map(|edge| self.exceedance(edge, &counts, level)).collect::<Vec<_>>()
+        };
+        let own = ask(value);
         // An edge speaks for the quantile when the share above it is within a factor of four of 1 − q.
         let speaks = |p: f64| near(p, 1.0 - q) && near(1.0 - p, q);
-        let at_least = if seen.iter().any(|(p, _)| speaks(*p)) { None } else { Some((low, high)) };
-        let none = Dependence { inflation: 1.0, penalty: 1.0, at_least };
-        let weight = |d: &Dependence| d.inflation * d.penalty;
-        let most = seen.into_iter().map(|(_, d)| d).fold(none, |a, b| if weight(&b) > weight(&a) { b } else { a });
-        Some(Dependence { at_least, ..most })
+        let at_least = if own.iter().any(|(p, _)| speaks(*p)) { None } else { Some(coarse_limits(value)) };
+        let mut most = own.into_iter().map(|(_, d)| d).fold(Dependence::NONE, Dependence::worse);
+        if n as f64 / most.inflation * (1.0 - q).min(q) < FEWEST_BEYOND {
+            let easier = Quantile::PRINTED.iter().map(|p| p.get()).filter(|p| *p < q && q > 0.5);
+            let values = easier.filter_map(|p| Some(self.all.at(rank_of(p, n))?.0));
+            most = values.flat_map(ask).map(|(_, d)| d).fold(most, Dependence::worse);
+        }
+        let penalty = most.penalty * short_run_penalty(n as f64 / most.inflation);
+        Some(Dependence { at_least, penalty, ..most })
     }
 
     /// Share of samples ≥ `edge`, and how much more its count varies than a binomial one; `None` when all or
@@ -221,4 +234,12 @@ struct Dependence {
     penalty: f64,
     /// Limits that the interval must contain, where the blocks are too coarse to tell.
     at_least: Option<(u64, u64)>,
+}
+
+impl Dependence {
+    const NONE: Dependence = Dependence { inflation: 1.0, penalty: 1.0, at_least: None };
+
+    fn worse(self, other: Dependence) -> Dependence {
+        if other.inflation * other.penalty > self.inflation * self.penalty { other } else { self }
+    }
 }

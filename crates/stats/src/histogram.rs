@@ -69,14 +69,7 @@ impl PartialEq for LogHistogram {
 impl LogHistogram {
     /// An empty histogram; allocates 3.4 kB.
     pub fn new() -> LogHistogram {
-        LogHistogram {
-            chunks: vec![None; CHUNKS],
-            count: 0,
-            min: u64::MAX,
-            max: 0,
-            sum: 0,
-            squares: 0,
-        }
+        LogHistogram { chunks: vec![None; CHUNKS], count: 0, min: u64::MAX, max: 0, sum: 0, squares: 0 }
     }
 
     /// Adds one value; ≈ 3 ns when its counters are in the cache.

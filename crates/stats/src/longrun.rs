@@ -11,6 +11,12 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 /// Fewer batches than this say too little of their own variance.
 pub(crate) const FEWEST_BATCHES: usize = 8;
 
+/// Widening of the variance when the run holds few effective samples: the longest batches are then hardly
+/// longer than the dependence lasts and don't show all of it. Found by the coverage tests, not derived.
+pub(crate) fn short_run_penalty(effective: f64) -> f64 {
+    1.0 + 15.0 / effective.max(1.0)
+}
+
 /// Quantile of the standard normal distribution.
 pub(crate) fn normal_quantile(p: f64) -> f64 {
     Normal::standard().inverse_cdf(p)
@@ -43,11 +49,15 @@ impl LongRun {
     /// of Student's quantile.
     pub(crate) fn of(residuals: &[f64], level: f64) -> Option<LongRun> {
         let mut best: Option<(f64, LongRun)> = None;
+        let mut finer: Option<f64> = None;
         let mut batches = residuals.len();
         while batches >= FEWEST_BATCHES {
             let sums = batch_sums(residuals, batches);
             let count = batches as f64;
-            let variance = sums.iter().map(|d| d * d).sum::<f64>() * count / (count - 1.0);
+            let plain = sums.iter().map(|d| d * d).sum::<f64>() * count / (count - 1.0);
+            // What batches cut off is proportional to 1/length: twice this one less half of it is free of it.
+            let variance = finer.map_or(plain, |finer| plain.max(2.0 * plain - finer));
+            finer = Some(plain);
             let weighed = variance * student_quantile(0.5 + level / 2.0, count - 1.0).powi(2);
             if best.is_none_or(|(most, _)| weighed > most) {
                 best = Some((weighed, LongRun { variance, batches }));

@@ -6,7 +6,7 @@
 //! bootstrap misses above. Everything starts from a seed; the same samples give the same bits.
 
 use crate::distribution::View;
-use crate::longrun::{FEWEST_BATCHES, LongRun, batch_sums, student_quantile};
+use crate::longrun::{FEWEST_BATCHES, LongRun, batch_sums, short_run_penalty, student_quantile};
 use units::{Bound, Estimate, Seed};
 
 /// The method name of these estimates in `docs/statistics.md`.
@@ -72,7 +72,8 @@ impl View<'_> {
             .collect();
         let population = squares.iter().sum::<f64>() / n;
         let variance = if n > 1.0 { population * n / (n - 1.0) } else { 0.0 };
-        let about = |q: &[f64]| -> Vec<f64> { q.iter().zip(&counts).map(|(s, c)| s - c * population).collect() };
+        let about =
+            |q: &[f64]| -> Vec<f64> { q.iter().zip(&counts).map(|(s, c)| s - c * population).collect() };
         let spread = about(&squares);
         let relative: Vec<f64> = if mean > 0.0 && population > 0.0 {
             spread.iter().zip(&sums).map(|(v, s)| v / (2.0 * population) - s / mean).collect()
@@ -100,7 +101,8 @@ impl View<'_> {
             let method = METHOD_NO_BLOCKS;
             return Estimate { point: what.point, interval: None, level, n, n_effective: 1.0, bound, method };
         };
-        let error = run.variance.sqrt() / n as f64;
+        let effective = self.effective(what, run, n as f64);
+        let error = (run.variance * short_run_penalty(effective)).sqrt() / n as f64;
         let (low, high) = studentised(what, counts, run, level, seed);
         let limits = match what.scale {
             Scale::Linear => (what.point - high * error, what.point - low * error),
@@ -115,7 +117,7 @@ impl View<'_> {
             interval: Some((limits.0.max(0.0).min(what.point), limits.1.max(what.point))),
             level,
             n,
-            n_effective: self.effective(what, run, n as f64),
+            n_effective: effective,
             bound,
             method: METHOD_BOOTSTRAP,
         }
@@ -131,7 +133,11 @@ impl View<'_> {
             }
             Scale::Logarithmic => what.residuals.iter().map(|d| d * d).sum(),
         };
-        if run.variance > 0.0 && independent > 0.0 { (n * independent / run.variance).clamp(1.0, n) } else { n }
+        if run.variance > 0.0 && independent > 0.0 {
+            (n * independent / run.variance).clamp(1.0, n)
+        } else {
+            n
+        }
     }
 }
 

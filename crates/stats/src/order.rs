@@ -71,9 +71,15 @@ mod tests {
 
     #[test]
     fn enclosures_hold_their_level_exactly() {
-        for (n, q) in
-            [(20, 0.5), (100, 0.9), (1_000, 0.99), (5_000, 0.99), (40_000, 0.9995), (9_000, 0.999), (300, 0.5)]
-        {
+        for (n, q) in [
+            (20, 0.5),
+            (100, 0.9),
+            (1_000, 0.99),
+            (5_000, 0.99),
+            (40_000, 0.9995),
+            (9_000, 0.999),
+            (300, 0.5),
+        ] {
             let found = enclosure(n as f64, q, 0.95);
             let low = (found.low.expect("low") * n as f64 + 1e-9).floor() as u64;
             let high = (found.high.expect("high") * n as f64 - 1e-9).ceil() as u64;
