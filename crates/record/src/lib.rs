@@ -12,13 +12,27 @@
 //! file each second, so that a killed run loses at most that.
 #![deny(missing_docs)]
 
+mod columns;
+mod end;
+mod error;
 mod header;
+mod live;
+mod reader;
+mod recorder;
 mod ring;
 mod sample;
+mod writer;
 
+pub use columns::Columns;
+pub use end::{EndOfRun, Ending, RecordedVerdict};
+pub use error::RecordError;
 pub use header::{
     Event, EventKind, HostFacts, LoadFacts, LoadModel, NoiseObservation, NoiseSourceFacts, PhaseFacts,
     PhaseKind, Provenance, RunHeader,
 };
+pub use live::{Live, LiveSnapshot};
+pub use reader::{Recording, conclude};
+pub use recorder::{EventSink, Finished, NoiseSink, Recorder, RecorderConfig};
 pub use ring::{Consumer, Producer, ring};
 pub use sample::{Measure, NO_SESSION, RawSample, Sample, SampleBatch, flags};
+pub use writer::RecordingWriter;
