@@ -22,6 +22,8 @@ pub mod arrivals;
 mod connector;
 mod engine;
 mod host;
+#[cfg(test)]
+mod hot_path_tests;
 mod local;
 mod phases;
 mod readiness;

@@ -85,6 +85,8 @@ pub(crate) struct Local<'a, C, K> {
     pub(crate) sink: RefCell<K>,
     timers: RefCell<Timers>,
     runnable: RefCell<VecDeque<u32>>,
+    /// Whether a task is in `runnable`: it is there once at most, so the queue never grows.
+    is_runnable: Box<[Cell<bool>]>,
     /// Whether a task has an entry in `timers`.
     queued: Box<[Cell<bool>]>,
     /// When each task's request in flight was sent; `u64::MAX` when it has none.
@@ -114,6 +116,7 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
             sink: RefCell::new(sink),
             timers: RefCell::new(Timers::new(tasks)),
             runnable: RefCell::new(VecDeque::with_capacity(tasks + 1)),
+            is_runnable: (0..tasks).map(|_| Cell::new(false)).collect(),
             queued: (0..tasks).map(|_| Cell::new(false)).collect(),
             sent_at: (0..tasks).map(|_| Cell::new(u64::MAX)).collect(),
             cancels: (0..tasks).map(|_| Cell::new(Cancel::No)).collect(),
@@ -158,11 +161,15 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
 
     /// Runs `task` soon.
     pub(crate) fn wake(&self, task: u32) {
-        self.runnable.borrow_mut().push_back(task);
+        if !self.is_runnable[task as usize].replace(true) {
+            self.runnable.borrow_mut().push_back(task);
+        }
     }
 
     pub(crate) fn next_runnable(&self) -> Option<u32> {
-        self.runnable.borrow_mut().pop_front()
+        let task = self.runnable.borrow_mut().pop_front()?;
+        self.is_runnable[task as usize].set(false);
+        Some(task)
     }
 
     #[inline]

@@ -98,7 +98,8 @@ fn frozen() -> Box<FifoServer> {
 #[test]
 fn a_frozen_server_shows_in_an_open_loop() {
     let samples =
-        simulate(&spec(Model::Open { process: Process::Constant }, "90s@1000/s", 2000), &Pings, frozen()).unwrap();
+        simulate(&spec(Model::Open { process: Process::Constant }, "90s@1000/s", 2000), &Pings, frozen())
+            .unwrap();
     assert_eq!(samples.len(), 90_000);
     let responses: Vec<u64> = samples.iter().map(response).collect();
     within(mean(&responses), 27.777_8, 0.001);
@@ -117,7 +118,8 @@ fn a_frozen_server_shows_in_an_open_loop() {
 #[test]
 fn with_few_sessions_the_stall_becomes_pool_wait() {
     let samples =
-        simulate(&spec(Model::Open { process: Process::Constant }, "90s@1000/s", 4), &Pings, frozen()).unwrap();
+        simulate(&spec(Model::Open { process: Process::Constant }, "90s@1000/s", 4), &Pings, frozen())
+            .unwrap();
     let responses: Vec<u64> = samples.iter().map(response).collect();
     within(mean(&responses), 27.777_8, 0.002);
     within(quantile(&responses, 0.999), 982.0, 0.001);

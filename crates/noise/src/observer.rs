@@ -40,7 +40,11 @@ impl Observer {
                     open.push(index);
                 }
                 let available = available.map_err(|Unavailable(reason)| reason);
-                NoiseSourceFacts { name: about.name.to_owned(), unit: about.kind.unit().to_owned(), available }
+                NoiseSourceFacts {
+                    name: about.name.to_owned(),
+                    unit: about.kind.unit().to_owned(),
+                    available,
+                }
             })
             .collect();
         let stop = Arc::new(AtomicBool::new(false));

@@ -5,7 +5,7 @@ use crate::output::{self, Progress};
 use crate::registry::{self, Action};
 use crate::settings::{DEFAULT_TARGET, RunOptions};
 use crate::{Ended, commands};
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use driver::{Dialect, Target, TargetUrl};
 use serde_json::json;
 use workload::Workload;
@@ -48,12 +48,11 @@ impl Action for DataSetAction<'_> {
         };
         match self.verb {
             Verb::Load => {
-                let loaded = ensure(target, data)?;
+                let loaded = ensure(target, data, OnIncomplete::LoadAgain)?;
                 self.done(if loaded { "loaded" } else { "already there" }, &[])
             }
             Verb::Check => {
                 let mut administration = target.administer()?;
-                require_matching(&dataset::status(administration.as_mut(), data)?, data)?;
                 let results = dataset::check_dataset(administration.as_mut(), data)?;
                 self.done("checked", &results)
             }
@@ -92,25 +91,34 @@ impl DataSetAction<'_> {
     }
 }
 
+/// What to do with a data set whose loading was cut short.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OnIncomplete {
+    LoadAgain,
+    Refuse,
+}
+
 /// Loads the data set when it is missing. True when it was loaded now.
 ///
 /// # Errors
-/// When there is one of another scale, or one that was never finished; nothing is changed then.
-pub(crate) fn ensure<T: Target>(target: &T, data: &dyn DataSet) -> anyhow::Result<bool> {
+/// When there is one of another scale, layout or workload; nothing is changed then.
+pub(crate) fn ensure<T: Target>(
+    target: &T,
+    data: &dyn DataSet,
+    on_incomplete: OnIncomplete,
+) -> anyhow::Result<bool> {
     let mut administration = target.administer()?;
-    let status = dataset::status(administration.as_mut(), data)?;
-    if status == Status::Missing {
-        let marker = data.marker();
-        let rows = data.rows();
-        let mut progress = Progress::new(format!("loading {} (scale {})", marker.workload, marker.scale), rows)?;
-        dataset::load_dataset(administration.as_mut(), target.dialect(), data, &mut |done| progress.at(done))?;
-        progress.end(&format!("loaded {} (scale {}): {rows} rows", marker.workload, marker.scale));
-        return Ok(true);
+    match dataset::status(administration.as_mut(), data)? {
+        Status::Matching { .. } => return Ok(false),
+        Status::Missing => {}
+        Status::Incomplete if on_incomplete == OnIncomplete::LoadAgain => {}
+        Status::Incomplete => bail!("{}: run `truetail load`", Status::Incomplete.describe(data)),
+        other => bail!("{}: `truetail cleanup` drops what is there", other.describe(data)),
     }
-    require_matching(&status, data)?;
-    Ok(false)
-}
-
-fn require_matching(status: &Status, data: &dyn DataSet) -> anyhow::Result<()> {
-    status.require_matching(&data.marker()).map_err(|reason| anyhow!(reason))
+    let marker = data.marker();
+    let rows = data.rows();
+    let mut progress = Progress::new(format!("loading {} (scale {})", marker.workload, marker.scale), rows)?;
+    dataset::load_dataset(administration.as_mut(), data, target.dialect(), &mut |done| progress.at(done))?;
+    progress.end(&format!("loaded {} (scale {}): {rows} rows", marker.workload, marker.scale));
+    Ok(true)
 }

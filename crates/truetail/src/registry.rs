@@ -6,7 +6,7 @@ use driver_null::NullTarget;
 use driver_postgres::PostgresTarget;
 use driver_sqlite::SqliteTarget;
 use workload::Workload;
-use workload::noop::Noop;
+use workload::noop::NoOp;
 use workload::ycsb::Ycsb;
 
 /// What to do with a target and a workload once their types are known.
@@ -51,7 +51,7 @@ macro_rules! any {
 }
 
 any!(AnyTarget, Null(NullTarget), Sqlite(SqliteTarget), Postgres(PostgresTarget));
-any!(AnyWorkload, Noop(Noop), Ycsb(Ycsb));
+any!(AnyWorkload, NoOp(NoOp), Ycsb(Ycsb));
 
 /// The targets. The greppable table.
 pub(crate) const TARGETS: &[TargetEntry] = &[
@@ -68,7 +68,7 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
     TargetEntry {
         schemes: &["null"],
         summary: "null: answers at once, in process: the harness alone",
-        open: |_| Ok(NullTarget::new().into()),
+        open: |url| Ok(NullTarget::from_url(url)?.into()),
     },
 ];
 
@@ -90,7 +90,7 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
     WorkloadEntry {
         names: &["noop"],
         summary: "noop: the cheapest request; -p mode=ping|empty|select1|empty+commit",
-        make: |choice| Ok(Noop::from_parameters(&choice.parameters)?.into()),
+        make: |choice| Ok(NoOp::from_overrides(&choice.parameters)?.into()),
     },
 ];
 
@@ -118,7 +118,7 @@ pub(crate) fn make_workload(choice: &WorkloadChoice) -> anyhow::Result<AnyWorklo
 pub(crate) fn with<A: Action>(target: &AnyTarget, workload: AnyWorkload, action: A) -> anyhow::Result<A::Output> {
     fn second<A: Action, T: Target>(target: &T, workload: AnyWorkload, action: A) -> anyhow::Result<A::Output> {
         match workload {
-            AnyWorkload::Noop(workload) => action.with(target, workload),
+            AnyWorkload::NoOp(workload) => action.with(target, workload),
             AnyWorkload::Ycsb(workload) => action.with(target, workload),
         }
     }
@@ -155,7 +155,7 @@ mod tests {
                 parameters: vec![],
             };
             let facts = match make_workload(&choice).expect(name) {
-                AnyWorkload::Noop(w) => w.facts(),
+                AnyWorkload::NoOp(w) => w.facts(),
                 AnyWorkload::Ycsb(w) => w.facts(),
             };
             assert_eq!(facts.name, *name);

@@ -2,7 +2,8 @@
 
 use crate::registry::{self, Action, AnyTarget};
 use crate::settings::{DEFAULT_TARGET, RunOptions};
-use crate::{Ended, dataset, interrupt, output};
+use crate::dataset::{self, OnIncomplete};
+use crate::{interrupt, output};
 use analysis::{Analysis, Options, Verdict};
 use anyhow::Context;
 use clock::{Clock, LiveClock};
@@ -157,7 +158,7 @@ impl Action for RunAction<'_> {
 fn prepare<T: Target, W: Workload>(target: &T, workload: &mut W) -> anyhow::Result<TargetFacts> {
     let needs_data = target.dialect() != Dialect::Null;
     if let Some(data) = workload.dataset().filter(|_| needs_data) {
-        dataset::ensure(target, data)?;
+        dataset::ensure(target, data, OnIncomplete::Refuse)?;
     }
     let mut administration = target.administer()?;
     if needs_data {
