@@ -77,11 +77,11 @@ pub(super) fn count(administration: &mut dyn Administration) -> Result<String, S
     rows.into_iter().flatten().next().flatten().ok_or_else(|| "count(*) gave nothing".to_owned())
 }
 
+/// A connection for administration and one under test.
+pub(super) type Pair<F> = (Box<dyn Administration>, <<F as Fixture>::Target as Target>::Session);
+
 /// A fresh table with `count` rows, and a session with all statements.
-pub(super) fn session<F: Fixture>(
-    fixture: &F,
-    count: i64,
-) -> Result<(Box<dyn Administration>, <F::Target as Target>::Session), String> {
+pub(super) fn session<F: Fixture>(fixture: &F, count: i64) -> Result<Pair<F>, String> {
     let administration = fresh(fixture, count)?;
     let session = connect(fixture, &statements(fixture.target().dialect()), None)?;
     Ok((administration, session))

@@ -1,0 +1,92 @@
+//! Preparing a session's statements.
+
+use crate::client::{Client, Failure};
+use crate::codec::{self, Garbage};
+use crate::session::Statements;
+use crate::statement::{Described, Statement};
+use driver::{Isolation, StatementSpec};
+
+const PING: &str = "p";
+const BEGIN: &str = "b";
+const COMMIT: &str = "c";
+const ROLLBACK: &str = "r";
+
+/// Prepares the workload's statements and the session's own.
+///
+/// The isolation level is set twice: on BEGIN, and as the session's default, because a statement outside of a
+/// transaction block is a transaction, too.
+pub(crate) fn prepare(
+    client: &mut Client,
+    specs: &[StatementSpec],
+    isolation: Option<Isolation>,
+) -> Result<Statements, Failure> {
+    let mut begin = "BEGIN".to_owned();
+    if let Some(level) = isolation {
+        begin = format!("BEGIN ISOLATION LEVEL {}", level.sql());
+        let default = format!("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {}", level.sql());
+        codec::query(&mut client.out, &default);
+        client.send()?;
+        client.until_ready(|tag, _| match tag {
+            b'C' => Ok(()),
+            _ => Err(Garbage::Unexpected(tag).into()),
+        })?;
+    }
+    let own = [(PING, ""), (BEGIN, begin.as_str()), (COMMIT, "COMMIT"), (ROLLBACK, "ROLLBACK")];
+    for (name, sql) in own {
+        describe(client, name, sql)?;
+    }
+    let workload: Result<Box<[Statement]>, Failure> = specs
+        .iter()
+        .enumerate()
+        .map(|(index, spec)| {
+            let name = index.to_string();
+            describe(client, &name, &spec.sql)
+                .and_then(|described| Statement::new(&name, spec, &described).map_err(Failure::Unfit))
+                .map_err(|failure| about(index, spec, failure))
+        })
+        .collect();
+    Ok(Statements {
+        ping: Statement::plain(PING),
+        begin: Statement::plain(BEGIN),
+        commit: Statement::plain(COMMIT),
+        rollback: Statement::plain(ROLLBACK),
+        workload: workload?,
+    })
+}
+
+fn describe(client: &mut Client, name: &str, sql: &str) -> Result<Described, Failure> {
+    codec::prepare(&mut client.out, name, sql);
+    client.out.extend_from_slice(&codec::SYNC);
+    client.send()?;
+    let mut described = Described::default();
+    client.until_ready(|tag, body| {
+        let understood = match tag {
+            b'1' | b'n' => Some(()), // parsed; no columns
+            b't' => described.parameters(body),
+            b'T' => described.columns(body),
+            _ => return Err(Garbage::Unexpected(tag).into()),
+        };
+        understood.ok_or_else(|| Garbage::Malformed(tag).into())
+    })?;
+    Ok(described)
+}
+
+/// Says which statement it was.
+fn about(index: usize, spec: &StatementSpec, failure: Failure) -> Failure {
+    let named = |problem: &str| format!("statement {index} (`{}`): {problem}", beginning(&spec.sql));
+    match failure {
+        Failure::Refused { words, transient } => Failure::Refused { words: named(&words), transient },
+        Failure::Unfit(problem) => Failure::Unfit(named(&problem)),
+        other => other,
+    }
+}
+
+/// The first words of a statement, on one line.
+pub(crate) fn beginning(sql: &str) -> String {
+    const SHOWN: usize = 60;
+    let line = sql.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

@@ -1,0 +1,188 @@
+//! Non-blocking sockets with the kernel's receive stamps.
+
+use crate::deadline::Deadline;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use units::Nanos;
+
+/// A connected stream. Reads and writes never block.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    fd: OwnedFd,
+    /// The other end's address, on TCP.
+    peer: Option<IpAddr>,
+    /// Whether the kernel stamps what arrives. Unix sockets have no stamps.
+    stamps: bool,
+}
+
+/// What a socket waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Readiness {
+    Readable,
+    Writable,
+}
+
+#[cfg(target_os = "linux")]
+const SEND_FLAGS: libc::c_int = libc::MSG_NOSIGNAL;
+#[cfg(not(target_os = "linux"))]
+const SEND_FLAGS: libc::c_int = 0; // Rust programs ignore SIGPIPE anyway
+
+impl Socket {
+    /// Connects to one address.
+    pub(crate) fn tcp(address: SocketAddr, deadline: &Deadline) -> io::Result<Socket> {
+        let left = deadline.left();
+        if left == Nanos::ZERO {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let stream = TcpStream::connect_timeout(&address, left.to_std())?;
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        let fd = OwnedFd::from(stream);
+        let stamps = ask_for_stamps(fd.as_raw_fd());
+        Ok(Socket { fd, peer: Some(address.ip()), stamps })
+    }
+
+    /// Connects to a unix socket.
+    pub(crate) fn unix(path: &Path) -> io::Result<Socket> {
+        let stream = UnixStream::connect(path)?;
+        stream.set_nonblocking(true)?;
+        Ok(Socket { fd: stream.into(), peer: None, stamps: false })
+    }
+
+    pub(crate) fn fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+
+    pub(crate) fn peer(&self) -> Option<IpAddr> {
+        self.peer
+    }
+
+    pub(crate) fn has_stamps(&self) -> bool {
+        self.stamps
+    }
+
+    /// Hands bytes to the kernel; gives how many it took.
+    #[inline]
+    pub(crate) fn send(&self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            // SAFETY: the pointer and length are those of a live slice.
+            let sent = unsafe { libc::send(self.fd(), bytes.as_ptr().cast(), bytes.len(), SEND_FLAGS) };
+            if let Ok(sent) = usize::try_from(sent) {
+                return Ok(sent);
+            }
+            retry_if_interrupted()?;
+        }
+    }
+
+    /// Takes bytes from the kernel, with the stamp (`CLOCK_REALTIME`, ns) of the segment that carried the last
+    /// of them. Zero bytes mean that the other side has closed.
+    #[inline]
+    pub(crate) fn receive(&self, room: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
+        loop {
+            let (received, stamp) = if self.stamps {
+                receive_stamped(self.fd(), room)
+            } else {
+                // SAFETY: the pointer and length are those of a live, writable slice.
+                (unsafe { libc::recv(self.fd(), room.as_mut_ptr().cast(), room.len(), 0) }, None)
+            };
+            if let Ok(received) = usize::try_from(received) {
+                return Ok((received, stamp));
+            }
+            retry_if_interrupted()?;
+        }
+    }
+
+    /// Blocks until the socket is ready; an error of kind `TimedOut` when the deadline passes first.
+    pub(crate) fn wait(&self, readiness: Readiness, deadline: &Deadline) -> io::Result<()> {
+        let events = match readiness {
+            Readiness::Readable => libc::POLLIN,
+            Readiness::Writable => libc::POLLOUT,
+        };
+        loop {
+            let left = deadline.left_ms();
+            if left == 0 {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            let mut poll = libc::pollfd { fd: self.fd(), events, revents: 0 };
+            // SAFETY: one valid pollfd.
+            if unsafe { libc::poll(&mut poll, 1, left) } > 0 {
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[cold]
+fn retry_if_interrupted() -> io::Result<()> {
+    let error = io::Error::last_os_error();
+    if error.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(error) }
+}
+
+#[cfg(target_os = "linux")]
+fn ask_for_stamps(fd: RawFd) -> bool {
+    // Stamps are taken where a segment enters this host's stack, and are reported in software's own clock.
+    let flags: libc::c_uint = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+    // SAFETY: the option takes one unsigned integer of this size.
+    let result = unsafe {
+        libc::setsockopt(
+            fd,
+            libc::SOL_SOCKET,
+            libc::SO_TIMESTAMPING,
+            (&raw const flags).cast(),
+            size_of_val(&flags) as libc::socklen_t,
+        )
+    };
+    result == 0
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_stamps(_fd: RawFd) -> bool {
+    false
+}
+
+/// Room for one stamp message (a header and three timespecs), aligned as the kernel wants it.
+#[cfg(target_os = "linux")]
+#[repr(C, align(8))]
+struct Control([std::mem::MaybeUninit<u8>; 96]);
+
+#[cfg(target_os = "linux")]
+#[inline]
+fn receive_stamped(fd: RawFd, room: &mut [u8]) -> (isize, Option<u64>) {
+    let mut control = Control([std::mem::MaybeUninit::uninit(); 96]);
+    let mut vector = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
+    // SAFETY: an all-zero msghdr is valid (musl has private padding fields); all pointers that are set below
+    // outlive the call, and the control messages are read only as far as the kernel says it wrote them.
+    unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &mut vector;
+        message.msg_iovlen = 1;
+        message.msg_control = control.0.as_mut_ptr().cast();
+        message.msg_controllen = size_of::<Control>() as _;
+        let received = libc::recvmsg(fd, &mut message, 0);
+        if received <= 0 {
+            return (received, None);
+        }
+        let mut stamp = None;
+        let mut header = libc::CMSG_FIRSTHDR(&message);
+        while !header.is_null() {
+            if (*header).cmsg_level == libc::SOL_SOCKET && (*header).cmsg_type == libc::SO_TIMESTAMPING {
+                let time = libc::CMSG_DATA(header).cast::<libc::timespec>().read_unaligned();
+                // Zero: the segment arrived before stamps were switched on.
+                if time.tv_sec > 0 {
+                    stamp = Some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64);
+                }
+            }
+            header = libc::CMSG_NXTHDR(&message, header);
+        }
+        (received, stamp)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn receive_stamped(fd: RawFd, room: &mut [u8]) -> (isize, Option<u64>) {
+    // SAFETY: the pointer and length are those of a live, writable slice.
+    (unsafe { libc::recv(fd, room.as_mut_ptr().cast(), room.len(), 0) }, None)
+}
