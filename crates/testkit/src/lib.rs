@@ -1,1 +1,13 @@
-//! placeholder
+//! Test support: what proves the promises of the other crates.
+//!
+//! - [`alloc`]: "no allocation on the hot path", counted per thread;
+//! - [`syscalls`]: "no syscall of our own", proven in a jailed child;
+//! - [`postgres`]: a real PostgreSQL server that a test starts, freezes, restarts and throws away.
+//!
+//! Each checker has a canary test that must trip it: a checker that never fires proves nothing.
+#![deny(missing_docs)]
+
+pub mod alloc;
+mod command;
+pub mod postgres;
+pub mod syscalls;

@@ -1,0 +1,194 @@
+//! A jail in which every syscall is fatal: the proof of "no syscall of our own".
+//!
+//! The jail is a seccomp *filter*. Strict mode would also turn off the TSC, so that even reading the clock
+//! through the vDSO would kill the child.
+
+/// Why the jailed work did not end well.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Violation {
+    /// It made the syscall of this number (a panic shows as `write` or `futex`).
+    Syscall(i64),
+    /// It died of this signal.
+    Signal(i32),
+    /// The jail itself could not be built; `errno` of the step that failed.
+    NoJail(i32),
+}
+
+impl std::fmt::Display for Violation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Violation::Syscall(number) => write!(f, "the jailed work made syscall {number}"),
+            Violation::Signal(signal) => write!(f, "the jailed work died of signal {signal}"),
+            Violation::NoJail(errno) => {
+                write!(f, "no seccomp jail here: {}", std::io::Error::from_raw_os_error(*errno))
+            }
+        }
+    }
+}
+
+impl std::error::Error for Violation {}
+
+/// Runs `work` in a forked child that may do nothing but end.
+///
+/// `work` runs on a copy of this process with a single thread: prepare and touch all memory that it needs
+/// beforehand, and expect none of its effects here.
+///
+/// # Errors
+/// [`Violation`], with the number of the first syscall.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+pub fn no_syscalls(work: impl FnOnce()) -> Result<(), Violation> {
+    linux::run(work)
+}
+
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod linux {
+    use super::Violation;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    const NOTHING: i64 = -1;
+    const EXIT_CLEAN: i32 = 0;
+    const EXIT_SYSCALL: i32 = 41;
+    const EXIT_NO_JAIL: i32 = 42;
+
+    /// One page that parent and child share; null until the first jail is built.
+    static SHARED: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    static mut PAGE: *mut AtomicI64 = std::ptr::null_mut();
+
+    pub(super) fn run(work: impl FnOnce()) -> Result<(), Violation> {
+        // One jail at a time: the page is shared by all. A poisoned lock only means that a test failed.
+        let _guard = SHARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let page = map_page()?;
+        // SAFETY: `page` points to a live shared mapping of at least eight bytes, aligned to a page.
+        let report = unsafe { &*page };
+        report.store(NOTHING, Ordering::SeqCst);
+        // SAFETY: only the thread that holds the lock writes PAGE, and the handler of the child reads it.
+        unsafe { PAGE = page };
+        // SAFETY: the child runs `work` and then ends by `_exit`; it returns to nobody.
+        let status = match unsafe { libc::fork() } {
+            -1 => return Err(Violation::NoJail(errno())),
+            0 => {
+                let code = match build_jail() {
+                    Ok(()) => {
+                        work();
+                        EXIT_CLEAN
+                    }
+                    Err(error) => {
+                        report.store(i64::from(error), Ordering::SeqCst);
+                        EXIT_NO_JAIL
+                    }
+                };
+                // SAFETY: `_exit` runs no destructors, which belong to the parent.
+                unsafe { libc::_exit(code) }
+            }
+            child => wait_for(child),
+        };
+        let told = report.load(Ordering::SeqCst);
+        // SAFETY: `page` was mapped by `map_page` with this length and nobody uses it any more.
+        unsafe { libc::munmap(page.cast(), PAGE_SIZE) };
+        if libc::WIFSIGNALED(status) {
+            return Err(Violation::Signal(libc::WTERMSIG(status)));
+        }
+        match libc::WEXITSTATUS(status) {
+            EXIT_CLEAN => Ok(()),
+            EXIT_SYSCALL => Err(Violation::Syscall(told)),
+            _ => Err(Violation::NoJail(i32::try_from(told).unwrap_or(0))),
+        }
+    }
+
+    const PAGE_SIZE: usize = 4096;
+
+    fn map_page() -> Result<*mut AtomicI64, Violation> {
+        // SAFETY: an anonymous mapping of one page; the result is checked.
+        let page = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                PAGE_SIZE,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if page == libc::MAP_FAILED { Err(Violation::NoJail(errno())) } else { Ok(page.cast()) }
+    }
+
+    fn wait_for(child: libc::pid_t) -> i32 {
+        let mut status = 0;
+        // SAFETY: `child` is our own and `status` is valid; a signal only makes us wait again.
+        while unsafe { libc::waitpid(child, &mut status, 0) } == -1 && errno() == libc::EINTR {}
+        status
+    }
+
+    fn errno() -> i32 {
+        std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
+    }
+
+    extern "C" fn on_sigsys(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+        // The kernel's layout on 64-bit machines: three ints, padding, the caller's address, the number.
+        const NUMBER_OFFSET: usize = 24;
+        // SAFETY: the kernel gives a full siginfo_t (128 bytes); PAGE was set before the fork.
+        unsafe {
+            let number = info.cast::<u8>().add(NUMBER_OFFSET).cast::<i32>().read_unaligned();
+            (*PAGE).store(i64::from(number), Ordering::SeqCst);
+            libc::_exit(EXIT_SYSCALL)
+        }
+    }
+
+    fn build_jail() -> Result<(), i32> {
+        const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+        const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+        const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+        let filter = |code, k, jt, jf| libc::sock_filter { code, jt, jf, k };
+        let mut program = [
+            filter(LOAD, 0, 0, 0), // seccomp_data.nr
+            filter(EQUAL, libc::SYS_exit_group as u32, 2, 0),
+            filter(EQUAL, libc::SYS_exit as u32, 1, 0),
+            filter(RETURN, libc::SECCOMP_RET_TRAP, 0, 0),
+            filter(RETURN, libc::SECCOMP_RET_ALLOW, 0, 0),
+        ];
+        let handle = libc::sock_fprog { len: program.len() as libc::c_ushort, filter: program.as_mut_ptr() };
+        // SAFETY: plain calls with valid arguments; `program` outlives the call that copies it.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_sigsys as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO;
+            if libc::sigaction(libc::SIGSYS, &action, std::ptr::null_mut()) != 0
+                || libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
+                || libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &handle) != 0
+            {
+                return Err(errno());
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(all(test, target_os = "linux", target_pointer_width = "64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arithmetic_and_clock_readings_pass() {
+        use clock::Clock;
+        let clock = clock::calibrate(clock::ClockChoice::Auto).unwrap().start();
+        let mut sum = 0_u64;
+        assert_eq!(no_syscalls(|| sum = sum.wrapping_add(clock.now().0)), Ok(()));
+        assert_eq!(no_syscalls(|| assert!(clock::wall_time_ns() > 0)), Ok(()));
+    }
+
+    #[test]
+    fn a_syscall_is_caught_by_its_number() {
+        // SAFETY: `getppid` takes nothing and cannot fail.
+        let caught = no_syscalls(|| assert!(unsafe { libc::getppid() } > 0));
+        assert_eq!(caught, Err(Violation::Syscall(libc::SYS_getppid)));
+        let caught = no_syscalls(|| clock::pause(units::Nanos::from_millis(1)));
+        assert!(matches!(caught, Err(Violation::Syscall(_))), "{caught:?}");
+    }
+
+    #[test]
+    fn a_crash_is_not_mistaken_for_success() {
+        // SAFETY: raising a signal is harmless; the jail stops it as the syscall that it is.
+        let caught = no_syscalls(|| unsafe { libc::abort() });
+        assert!(caught.is_err(), "{caught:?}");
+    }
+}
