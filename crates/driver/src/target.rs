@@ -130,7 +130,9 @@ pub trait Session: Send {
     /// Encodes a command behind those already staged. The first `stage` after a reply forgets that reply.
     ///
     /// # Errors
-    /// Only for what can't be sent at all: wrong argument count, value out of the column's range.
+    /// Only for what can't be sent at all: unknown statement, wrong argument count, value out of the column's
+    /// range; [`units::Outcome::Protocol`], and `last_error` has the words. The refusal takes along what was
+    /// staged before it since the last exchange: half a batch is never sent.
     fn stage(&mut self, command: Command<'_>) -> Result<(), OpError>;
 
     /// Sends what is staged, then collects one reply per command, in order. Call again after `Pending` when

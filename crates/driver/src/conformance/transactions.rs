@@ -1,0 +1,113 @@
+//! Transactions and the classes of errors.
+
+use super::batches::exchange;
+use super::table::{self, COUNT_FROM, INSERT};
+use super::{Fixture, connect, ensure, same, speaks_sql, told};
+use crate::{Command, Dialect, Direct, Isolation, OpError, Session, StatementSpec, Target, Value, ValueType};
+use units::Outcome;
+
+pub(super) fn commit_is_seen<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if !speaks_sql(fixture) {
+        let mut session = connect(fixture, &[], None)?;
+        let result = exchange(&mut session, &[Command::Begin, Command::Commit]);
+        return told(result, &session, "an empty transaction");
+    }
+    let (mut administration, mut session) = table::session(fixture, 1)?;
+    let (two, three) = (table::row(2), table::row(3));
+    let first = [Command::Begin, Command::Statement { index: INSERT, arguments: &two }];
+    let result = exchange(&mut session, &first);
+    told(result, &session, "begin and insert")?;
+    same(session.reply(1).affected, 1, "rows inserted")?;
+    same(table::count(&mut *administration)?.as_str(), "1", "rows that others see before the commit")?;
+    let second = [Command::Statement { index: INSERT, arguments: &three }, Command::Commit];
+    let result = exchange(&mut session, &second);
+    told(result, &session, "insert and commit")?;
+    same(table::count(&mut *administration)?.as_str(), "3", "rows that others see after the commit")
+}
+
+pub(super) fn rollback_leaves_no_trace<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if !speaks_sql(fixture) {
+        return Ok(());
+    }
+    let (mut administration, mut session) = table::session(fixture, 1)?;
+    let two = table::row(2);
+    let from = [Value::Int(1)];
+    let commands = [
+        Command::Begin,
+        Command::Statement { index: INSERT, arguments: &two },
+        Command::Statement { index: COUNT_FROM, arguments: &from },
+        Command::Rollback,
+    ];
+    let result = exchange(&mut session, &commands);
+    told(result, &session, "a transaction that rolls back")?;
+    same(session.reply(2).rows, 2, "rows that the transaction itself sees")?;
+    same(table::count(&mut *administration)?.as_str(), "1", "rows after the rollback")?;
+    // The next statement is outside of any transaction: it must be seen at once.
+    let reply = Direct::new(&mut session).ask(Command::Statement { index: INSERT, arguments: &two });
+    told(reply, &session, "insert after a rollback")?;
+    same(table::count(&mut *administration)?.as_str(), "2", "rows after an insert outside")
+}
+
+pub(super) fn rollback_outside<F: Fixture>(fixture: &F) -> Result<(), String> {
+    let mut session = connect(fixture, &[], None)?;
+    for command in [Command::Rollback, Command::Ping, Command::Rollback, Command::Begin, Command::Rollback] {
+        let reply = Direct::new(&mut session).ask(command);
+        told(reply, &session, &format!("{command:?}"))?;
+    }
+    Ok(())
+}
+
+pub(super) fn failed_transaction<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if !speaks_sql(fixture) {
+        return Ok(());
+    }
+    let (mut administration, mut session) = table::session(fixture, 2)?;
+    let (new, duplicate) = (table::row(3), table::row(1));
+    for _ in 0..3 {
+        let begin = [Command::Begin, Command::Statement { index: INSERT, arguments: &new }];
+        let result = exchange(&mut session, &begin);
+        told(result, &session, "begin and insert")?;
+        let insert = Command::Statement { index: INSERT, arguments: &duplicate };
+        let reply = Direct::new(&mut session).ask(insert);
+        same(reply, Err(OpError::refused(Outcome::Constraint)), "a duplicate key in a transaction")?;
+        let reply = Direct::new(&mut session).ask(Command::Rollback);
+        told(reply, &session, "rollback of a failed transaction")?;
+        same(table::count(&mut *administration)?.as_str(), "2", "rows after a failed transaction")?;
+    }
+    Ok(())
+}
+
+pub(super) fn isolation_is_set<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if !speaks_sql(fixture) {
+        return Ok(());
+    }
+    let postgres = fixture.target().dialect() == Dialect::Postgres;
+    let sql = if postgres { "SELECT current_setting('transaction_isolation')" } else { "SELECT 'anything'" };
+    let asked = [StatementSpec::kept(sql, &[], &[ValueType::Text])];
+    for level in Isolation::ALL {
+        let mut session = connect(fixture, &asked, Some(level))?;
+        let statement = Command::Statement { index: 0, arguments: &[] };
+        let result = exchange(&mut session, &[Command::Begin, statement, Command::Commit]);
+        told(result, &session, level.name())?;
+        let Some(Value::Text(found)) = session.value(1, 0, 0) else {
+            return Err(format!("{}: no text came back", level.name()));
+        };
+        if postgres {
+            same(found.to_uppercase().as_str(), level.sql(), "the isolation level in the transaction")?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn constraint_class<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if !speaks_sql(fixture) {
+        return Ok(());
+    }
+    let (_administration, mut session) = table::session(fixture, 2)?;
+    let duplicate = table::row(2);
+    let reply = Direct::new(&mut session).ask(Command::Statement { index: INSERT, arguments: &duplicate });
+    same(reply, Err(OpError::refused(Outcome::Constraint)), "a duplicate key")?;
+    ensure(session.last_error().is_some_and(|words| !words.is_empty()), || {
+        "last_error has no words for a violated constraint".to_owned()
+    })
+}
