@@ -1,8 +1,6 @@
 //! Planned requests against a real database: each family keeps its data sound, and a seed decides everything.
 
-mod support;
-
-use support::{Counts, Database, run, ycsb};
+use crate::support::{Counts, Database, run, ycsb};
 use workload::Workload;
 use workload::dataset::{check_dataset, drop_dataset};
 use workload::ycsb::Ycsb;

@@ -1,9 +1,7 @@
 //! The marker: what is in a database is recognized, replaced only when it is ours, and dropped with nothing left.
 
-mod support;
-
+use crate::support::{Database, ycsb};
 use driver::{ConnectError, Dialect, Target};
-use support::{Database, ycsb};
 use workload::Workload;
 use workload::dataset::{
     CheckResult, DataSet, Marker, Status, check_dataset, drop_dataset, load_dataset, status,
