@@ -191,7 +191,7 @@ fn a_worker_calls_nothing_of_the_system() {
     for spec in [closed(), open()] {
         work(&spec, Misdeed::None, |run| {
             let outcome = no_syscalls(run);
-            assert_eq!(outcome, Ok(()));
+            assert_eq!(outcome, Ok(()), "{:?}", spec.model);
         });
     }
 }

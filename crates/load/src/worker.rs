@@ -85,7 +85,7 @@ pub(crate) fn run_worker<F, C, K>(
             ready.drain(..).for_each(|task| tasks.poll(task));
             return;
         }
-        let limit = if runnable {
+        let limit = if runnable || tasks.all_done() {
             Nanos::ZERO
         } else {
             wait_limit(local.next_time(), local.clock.now(), spin_window, ticks_per_second)
