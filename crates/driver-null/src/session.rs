@@ -67,6 +67,7 @@ impl Session for NullSession {
                 Some(shape) if shape.parameters == arguments.len() => Staged::Row(index),
                 _ => {
                     self.refused = true;
+                    self.batch.clear();
                     return Err(OpError::refused(Outcome::Protocol));
                 }
             },

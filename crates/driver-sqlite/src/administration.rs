@@ -55,7 +55,7 @@ impl SqliteAdministration {
     }
 
     fn error(&self, code: std::ffi::c_int, sql: &str) -> ConnectError {
-        let words = self.database.words();
+        let words = self.database.words_text();
         let line = sql.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut shown: String = line.chars().take(SHOWN).collect();
         if line.chars().count() > SHOWN {
@@ -81,7 +81,12 @@ impl SqliteAdministration {
             if failed.is_some() {
                 return;
             }
-            match insert_row(&mut statement, columns, values) {
+            if values.len() != columns {
+                let problem = format!("{} values for {columns} columns in `{sql}`", values.len());
+                failed = Some(failure(&self.options.path, &problem));
+                return;
+            }
+            match insert_row(&mut statement, values) {
                 Ok(()) => count += 1,
                 Err(code) => failed = Some(self.error(code, sql)),
             }
@@ -104,14 +109,7 @@ impl SqliteAdministration {
     }
 }
 
-fn insert_row(
-    statement: &mut Statement,
-    columns: usize,
-    values: &[Value<'_>],
-) -> Result<(), std::ffi::c_int> {
-    if values.len() != columns {
-        return Err(ffi::SQLITE_RANGE);
-    }
+fn insert_row(statement: &mut Statement, values: &[Value<'_>]) -> Result<(), std::ffi::c_int> {
     for (index, value) in values.iter().enumerate() {
         // SAFETY: the values outlive this call, and the statement is reset in it.
         match unsafe { statement.bind(index, *value) } {

@@ -45,6 +45,7 @@ unsafe extern "C" fn busy(state: *mut c_void, calls: c_int) -> c_int {
     let waiting = unsafe { &mut *state.cast::<Waiting>() };
     if calls == 0 {
         waiting.waited = Nanos::ZERO;
+        waiting.interrupted = false;
     }
     // SAFETY: the connection is open, since it is calling.
     if unsafe { ffi::sqlite3_is_interrupted(waiting.database) } != 0 {

@@ -82,10 +82,15 @@ impl Database {
         self.connection.get_interrupt_handle()
     }
 
-    /// The words of the last error.
-    pub(crate) fn words(&self) -> String {
-        // SAFETY: the connection is open; the text is copied before the next call.
-        unsafe { std::ffi::CStr::from_ptr(ffi::sqlite3_errmsg(self.raw())) }.to_string_lossy().into_owned()
+    /// The words of the last error, until the connection's next call.
+    pub(crate) fn words(&self) -> &[u8] {
+        // SAFETY: the connection is open and its text ends with a zero; callers copy it at once.
+        unsafe { std::ffi::CStr::from_ptr(ffi::sqlite3_errmsg(self.raw())) }.to_bytes()
+    }
+
+    /// As [`Database::words`], for messages.
+    pub(crate) fn words_text(&self) -> String {
+        String::from_utf8_lossy(self.words()).into_owned()
     }
 
     /// What becomes of a sample whose statement ended with result code `code`.

@@ -33,7 +33,7 @@ pub struct SqliteSession {
     rows: Rows,
     answered: bool,
     cancelled: Arc<AtomicBool>,
-    words: Option<String>,
+    words: Words,
 }
 
 /// A statement of the workload.
@@ -62,6 +62,29 @@ enum Staged {
     Statement { index: usize, first: usize },
 }
 
+/// The words of the last error, in memory of their own: errors happen on the hot path.
+struct Words {
+    bytes: Vec<u8>,
+}
+
+const WORDS_BYTES: usize = 512;
+
+impl Words {
+    fn new() -> Words {
+        Words { bytes: Vec::with_capacity(WORDS_BYTES) }
+    }
+
+    /// Keeps a copy, cut at the room there is.
+    fn set(&mut self, words: &[u8]) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(&words[..words.len().min(WORDS_BYTES)]);
+    }
+
+    fn get(&self) -> Option<String> {
+        (!self.bytes.is_empty()).then(|| String::from_utf8_lossy(&self.bytes).into_owned())
+    }
+}
+
 impl SqliteSession {
     pub(crate) fn open(options: &Options, specs: &[StatementSpec]) -> Result<SqliteSession, ConnectError> {
         let database = Database::open(options)?;
@@ -84,7 +107,7 @@ impl SqliteSession {
             rows: Rows::new(),
             answered: false,
             cancelled: Arc::new(AtomicBool::new(false)),
-            words: None,
+            words: Words::new(),
         })
     }
 
@@ -102,8 +125,15 @@ impl SqliteSession {
         Ok(Staged::Statement { index, first })
     }
 
+    fn forget(&mut self) {
+        self.staged.clear();
+        self.arguments.clear();
+        self.replies.clear();
+        self.rows.clear();
+    }
+
     fn refuse(&mut self, words: &str) -> OpError {
-        self.words = Some(words.to_owned());
+        self.words.set(words.as_bytes());
         OpError::refused(Outcome::Protocol)
     }
 
@@ -112,7 +142,7 @@ impl SqliteSession {
         for command in 0..self.staged.len() {
             // An interrupt between two statements would be lost on SQLite. Relaxed: nothing else is passed along.
             if self.cancelled.load(Ordering::Relaxed) {
-                self.words = Some("interrupted".to_owned());
+                self.words.set(b"interrupted");
                 return Err(OpError::refused(Outcome::Timeout));
             }
             let reply = match self.staged[command] {
@@ -204,7 +234,7 @@ impl SqliteSession {
 
     /// Keeps the words of an error, then `clean`s up, which would overwrite them.
     fn failed(&mut self, code: std::ffi::c_int, clean: impl FnOnce(&mut Self)) -> OpError {
-        self.words = Some(self.database.words());
+        self.words.set(self.database.words());
         clean(self);
         OpError::refused(self.database.outcome(code))
     }
@@ -218,21 +248,22 @@ impl Session for SqliteSession {
     fn stage(&mut self, command: Command<'_>) -> Result<(), OpError> {
         if self.answered {
             self.answered = false;
-            self.staged.clear();
-            self.arguments.clear();
-            self.replies.clear();
-            self.rows.clear();
+            self.forget();
         }
         let staged = match command {
-            Command::Ping => Staged::Ping,
-            Command::Begin => Staged::Begin,
-            Command::Commit => Staged::Commit,
-            Command::Rollback => Staged::Rollback,
-            Command::Statement { index, arguments } => self.stage_statement(index, arguments)?,
-            Command::KeyValue(_) => return Err(self.refuse("SQLite has no key-value commands")),
+            Command::Ping => Ok(Staged::Ping),
+            Command::Begin => Ok(Staged::Begin),
+            Command::Commit => Ok(Staged::Commit),
+            Command::Rollback => Ok(Staged::Rollback),
+            Command::Statement { index, arguments } => self.stage_statement(index, arguments),
+            Command::KeyValue(_) => Err(self.refuse("SQLite has no key-value commands")),
         };
-        self.staged.push(staged);
-        Ok(())
+        match staged {
+            Ok(staged) => self.staged.push(staged),
+            // Half a batch must never run.
+            Err(_) => self.forget(),
+        }
+        staged.map(drop)
     }
 
     fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
@@ -256,7 +287,7 @@ impl Session for SqliteSession {
     }
 
     fn last_error(&self) -> Option<String> {
-        self.words.clone()
+        self.words.get()
     }
 
     fn canceller(&self) -> Option<Canceller> {
@@ -272,7 +303,7 @@ fn prepare(database: &Database, options: &Options, sql: &str) -> Result<Statemen
     let problem = |words: &str| failure(&options.path, &format!("{words} in `{sql}`"));
     // SAFETY: the session drops its statements before the connection.
     match unsafe { Statement::prepare(database.raw(), sql) } {
-        Err(_) => Err(problem(&database.words())),
+        Err(_) => Err(problem(&database.words_text())),
         Ok((None, _)) => Err(problem("no statement")),
         Ok((Some(_), taken)) if !sql[taken..].trim().is_empty() => Err(problem("more than one statement")),
         Ok((Some(statement), _)) => Ok(statement),

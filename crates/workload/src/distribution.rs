@@ -1,6 +1,6 @@
 //! How keys are drawn.
 //!
-//! Every draw is a pure function of a [`Rng`]: no state is advanced, so that request *n* stays a function of
+//! Every draw is a pure function of a [`units::Rng`]: no state is advanced, so that request *n* stays a function of
 //! (seed, n). All are O(1) (expected, where they reject) and allocate nothing.
 //!
 //! Two Zipf generators live here on purpose. [`Zipf`] is exact for any exponent. [`GrayZipf`] is the approximation

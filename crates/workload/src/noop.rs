@@ -13,7 +13,7 @@
 //! Where an empty statement can't be prepared (SQLite), `SELECT 1` takes its place.
 
 use crate::dataset::DataSet;
-use crate::transaction::{abandon, behind};
+use crate::transaction::settled;
 use crate::{NoTickets, OpId, Operation, Request, Tickets, Workload, WorkloadFacts, names};
 use driver::{Administration, Command, Conversation, Dialect, OpError, StatementSpec};
 use units::Outcome;
@@ -138,16 +138,8 @@ impl Workload for NoOp {
             Mode::Ping => conversation.stage(Command::Ping)?,
             Mode::Empty | Mode::Select1 => conversation.stage(STATEMENT)?,
             Mode::EmptyCommit => {
-                conversation.stage(Command::Begin)?;
-                behind(conversation.stage(STATEMENT))?;
-                if let Err(error) = conversation.exchange().await {
-                    return Err(abandon(conversation, error).await);
-                }
-                conversation.stage(Command::Commit)?;
-                if let Err(error) = conversation.exchange().await {
-                    return Err(abandon(conversation, error).await);
-                }
-                return Ok(Outcome::Ok);
+                let steps = empty_transaction(conversation).await;
+                return settled(conversation, steps).await;
             }
         }
         conversation.exchange().await?;
@@ -161,6 +153,15 @@ impl Workload for NoOp {
     fn observe(&mut self, _administration: &mut dyn Administration) -> Result<(), String> {
         Ok(())
     }
+}
+
+async fn empty_transaction<C: Conversation>(conversation: &mut C) -> Result<Outcome, OpError> {
+    conversation.stage(Command::Begin)?;
+    conversation.stage(STATEMENT)?;
+    conversation.exchange().await?;
+    conversation.stage(Command::Commit)?;
+    conversation.exchange().await?;
+    Ok(Outcome::Ok)
 }
 
 #[cfg(test)]

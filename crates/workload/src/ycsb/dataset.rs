@@ -179,12 +179,11 @@ impl Ycsb {
             .collect();
         let sql = format!("SELECT count(*) FROM usertable WHERE {}", wrong.join(" OR "));
         let found = number(administration, &sql)?;
+        let length = if least == most { most.to_string() } else { format!("{least} to {most}") };
         Ok(CheckResult {
             name: "every field has a value of its length".to_owned(),
             passed: found == 0,
-            detail: format!(
-                "{found} rows with a field that is null or not {least} to {most} characters long"
-            ),
+            detail: format!("{found} rows with a field that is null or not {length} characters long"),
         })
     }
 }

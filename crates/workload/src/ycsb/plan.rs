@@ -45,6 +45,27 @@ impl Plan {
     }
 }
 
+impl std::fmt::Display for Plan {
+    /// One line with what this kind of request uses; for tests and for looking at a schedule.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.kind)?;
+        match self.key_text.as_str() {
+            "" => write!(f, " {}", self.key)?,
+            text => write!(f, " {text}")?,
+        }
+        match self.kind {
+            Kind::Scan => write!(f, " count {}", self.count)?,
+            Kind::Delete if self.restores => write!(f, " and restore")?,
+            _ => {}
+        }
+        if matches!(self.kind, Kind::Read | Kind::Delete | Kind::Scan) && !self.restores {
+            return write!(f, " field {}", self.read_field);
+        }
+        write!(f, " from field {}:", self.write_field)?;
+        self.values.iter().try_for_each(|Span { offset, length }| write!(f, " {offset}+{length}"))
+    }
+}
+
 /// A length between two limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LengthDraw {

@@ -2,7 +2,7 @@
 
 use super::plan::{FIELDS_MOST, Plan};
 use super::{Family, Kind, Ycsb};
-use crate::transaction::{abandon, behind};
+use crate::transaction::settled;
 use driver::{Command, Conversation, OpError, Reply, Value};
 use units::Outcome;
 
@@ -28,13 +28,19 @@ pub(crate) async fn run<C: Conversation>(
             single(conversation).await
         }
         Kind::Scan => scan(ycsb, plan, conversation).await,
-        Kind::Delete if plan.restores => delete_and_restore(ycsb, plan, conversation).await,
+        Kind::Delete if plan.restores => {
+            let steps = delete_and_restore(ycsb, plan, conversation).await;
+            settled(conversation, steps).await
+        }
         Kind::Delete => {
             stage_key(ycsb, plan, ycsb.layout.delete, conversation)?;
             single(conversation).await
         }
         Kind::ReadModifyWrite => match ycsb.config.family {
-            Family::Mix => read_modify_write(ycsb, plan, conversation).await,
+            Family::Mix => {
+                let steps = read_modify_write(ycsb, plan, conversation).await;
+                settled(conversation, steps).await
+            }
             Family::Core => read_then_update(ycsb, plan, conversation).await,
         },
     }
@@ -65,12 +71,10 @@ async fn delete_and_restore<C: Conversation>(
     conversation: &mut C,
 ) -> Result<Outcome, OpError> {
     conversation.stage(Command::Begin)?;
-    behind(stage_key(ycsb, plan, ycsb.layout.delete, conversation))?;
-    behind(stage_write(ycsb, plan, ycsb.layout.restore, conversation))?;
-    behind(conversation.stage(Command::Commit))?;
-    if let Err(error) = conversation.exchange().await {
-        return Err(abandon(conversation, error).await);
-    }
+    stage_key(ycsb, plan, ycsb.layout.delete, conversation)?;
+    stage_write(ycsb, plan, ycsb.layout.restore, conversation)?;
+    conversation.stage(Command::Commit)?;
+    conversation.exchange().await?;
     Ok(verdict(conversation.reply(1)))
 }
 
@@ -81,20 +85,16 @@ async fn read_modify_write<C: Conversation>(
     conversation: &mut C,
 ) -> Result<Outcome, OpError> {
     conversation.stage(Command::Begin)?;
-    behind(stage_key(ycsb, plan, ycsb.layout.read_locked, conversation))?;
-    if let Err(error) = conversation.exchange().await {
-        return Err(abandon(conversation, error).await);
-    }
+    stage_key(ycsb, plan, ycsb.layout.read_locked, conversation)?;
+    conversation.exchange().await?;
     if conversation.reply(1).rows == 0 {
         conversation.stage(Command::Rollback)?;
         conversation.exchange().await?;
         return Ok(Outcome::Miss);
     }
     stage_write(ycsb, plan, ycsb.layout.update, conversation)?;
-    behind(conversation.stage(Command::Commit))?;
-    if let Err(error) = conversation.exchange().await {
-        return Err(abandon(conversation, error).await);
-    }
+    conversation.stage(Command::Commit)?;
+    conversation.exchange().await?;
     Ok(verdict(conversation.reply(0)))
 }
 

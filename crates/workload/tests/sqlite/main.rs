@@ -1,5 +1,6 @@
 //! Workloads and data sets against a real database.
 
 mod marker;
+mod sessions;
 mod support;
 mod ycsb;
