@@ -95,7 +95,9 @@ impl Anchors {
             return None;
         }
         let slope = (b.monotonic_ns - a.monotonic_ns) as f64 / (b.realtime_ns - a.realtime_ns) as f64;
-        let offset = (realtime_ns as f64 - a.realtime_ns as f64) * slope;
+        // Subtracted as integers: nanoseconds since 1970 are past 2⁵³, where an f64 is 256 ns coarse.
+        let since = i128::from(realtime_ns) - i128::from(a.realtime_ns);
+        let offset = since as f64 * slope;
         self.from_monotonic(a.monotonic_ns as f64 + offset)
     }
 
@@ -183,6 +185,14 @@ mod tests {
         assert_eq!(anchors.instant_of_realtime(WALL + 450_000_000), None);
         assert_eq!(anchors.instant_of_realtime(WALL + 350_000_000), Some(Instant(350_000_000)));
         assert_eq!(anchors.instant_of_realtime(WALL + 702_000_000), Some(Instant(700_000_000)));
+    }
+
+    #[test]
+    fn kernel_stamps_are_converted_to_the_nanosecond() {
+        let anchors = drifting(80.0, 2);
+        for ns in [50_000_001, 150_390_017, 1_999_999_999] {
+            assert_eq!(anchors.instant_of_realtime(WALL + ns), Some(Instant(ns)));
+        }
     }
 
     #[test]

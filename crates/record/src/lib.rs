@@ -17,10 +17,15 @@ mod end;
 mod error;
 mod header;
 mod live;
+mod parts;
 mod reader;
 mod recorder;
 mod ring;
 mod sample;
+mod scan;
+mod sealed;
+mod table;
+mod wire;
 mod writer;
 
 pub use columns::Columns;

@@ -1,82 +1,178 @@
 //! Reading a recording.
 
-use crate::{
-    Columns, EndOfRun, Event, NoiseObservation, NoiseSourceFacts, RecordError, RecordedVerdict, RunHeader,
-    SampleBatch,
-};
-use std::path::Path;
+use crate::error::one_line;
+use crate::parts::{self, Part};
+use crate::sealed;
+use crate::table::small::Row;
+use crate::table::{sample, small};
+use crate::wire::{self, RunFile};
+use crate::writer::{RUN_FILE, SUMMARY_FILE, write_run_file};
+use crate::{EndOfRun, Event, NoiseObservation, NoiseSourceFacts, RecordError, RecordedVerdict, RunHeader};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-const LATER: &str = "the bodies come with the next commit";
-
-/// A recording on disk.
+/// A recording on disk, read-only.
+///
+/// Damage is never fatal: a part that is missing, cut off or altered is left out and named in
+/// [`Recording::unreadable`], and the rest is read. See [`Recording::scan`] for the samples.
+#[derive(Debug)]
 pub struct Recording {
-    _private: (),
+    dir: PathBuf,
+    run: RunFile,
+    pub(crate) parts: Vec<Part>,
+    unreadable: Mutex<Vec<(String, String)>>,
 }
 
-#[allow(unused_variables, missing_docs)]
 impl Recording {
+    /// Reads `run.toml` and the footers of the parts (≈ 50 µs each), no samples.
+    ///
+    /// # Errors
+    /// [`RecordError::Missing`], [`RecordError::NotARecording`], [`RecordError::FutureVersion`],
+    /// [`RecordError::Damaged`] for `run.toml` alone, [`RecordError::Io`].
     pub fn open(dir: impl AsRef<Path>) -> Result<Recording, RecordError> {
-        panic!("{LATER}")
+        let dir = dir.as_ref();
+        let run = read_run_file(dir)?;
+        let listing = parts::list(dir, sample::TABLE, &run.run_id, &run.parts)?;
+        Ok(Recording {
+            dir: dir.to_owned(),
+            run,
+            parts: listing.parts,
+            unreadable: Mutex::new(listing.unreadable),
+        })
     }
+
+    /// The directory, as it was given.
     pub fn path(&self) -> &Path {
-        panic!("{LATER}")
+        &self.dir
     }
+
+    /// Sixteen hexadecimal digits that all of the run's parts repeat.
+    pub fn run_id(&self) -> &str {
+        &self.run.run_id
+    }
+
+    /// What was asked and found at the start.
     pub fn header(&self) -> &RunHeader {
-        panic!("{LATER}")
+        &self.run.header
     }
-    /// `None` if the run was cut short.
+
+    /// How it ended; `None` if it was cut short, or still goes on.
     pub fn end(&self) -> Option<&EndOfRun> {
-        panic!("{LATER}")
+        self.run.end.as_ref()
     }
+
+    /// The verdict, if [`conclude`] has added one.
     pub fn verdict(&self) -> Option<&RecordedVerdict> {
-        panic!("{LATER}")
+        self.run.verdict.as_ref()
     }
+
+    /// The text of `summary.json`, if there is one.
+    ///
+    /// # Errors
+    /// [`RecordError::Io`]
     pub fn summary_json(&self) -> Result<Option<String>, RecordError> {
-        panic!("{LATER}")
+        let path = self.dir.join(SUMMARY_FILE);
+        match std::fs::read(&path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            bytes => {
+                let bytes = bytes.map_err(RecordError::io("read", &path))?;
+                Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+            }
+        }
     }
-    /// (file, why); complete after a scan.
+
+    /// Files that are missing or damaged: (file, why). Missing parts and damaged footers are known from the
+    /// start; damage inside of a file is found when it is read, so the list is complete after a scan.
     pub fn unreadable(&self) -> Vec<(String, String)> {
-        panic!("{LATER}")
+        self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
-    pub fn events(&self) -> Result<Vec<Event>, RecordError> {
-        panic!("{LATER}")
-    }
-    pub fn noise(&self) -> Result<Vec<NoiseObservation>, RecordError> {
-        panic!("{LATER}")
-    }
-    pub fn noise_sources(&self) -> &[NoiseSourceFacts] {
-        panic!("{LATER}")
-    }
-    /// Rows of all readable parts.
+
+    /// Samples in all parts that could be opened.
     pub fn rows(&self) -> u64 {
-        panic!("{LATER}")
+        self.parts.iter().map(|part| part.rows).sum()
     }
-    /// One accumulator for each thread; batches of up to 64 Ki rows in no particular order.
-    pub fn scan<A: Send>(
-        &self,
-        threads: usize,
-        init: impl Fn() -> A + Sync,
-        fold: impl Fn(&mut A, &SampleBatch) + Sync,
-    ) -> Result<Vec<A>, RecordError> {
-        panic!("{LATER}")
+
+    /// What happened besides requests, ordered by begin.
+    ///
+    /// # Errors
+    /// [`RecordError::Io`] if the directory can't be listed.
+    pub fn events(&self) -> Result<Vec<Event>, RecordError> {
+        let mut events: Vec<Event> = self.read_rows(small::EVENTS)?;
+        events.sort_by_key(|event| event.begin);
+        Ok(events)
     }
-    pub fn scan_columns<A: Send>(
-        &self,
-        columns: Columns,
-        threads: usize,
-        init: impl Fn() -> A + Sync,
-        fold: impl Fn(&mut A, &SampleBatch) + Sync,
-    ) -> Result<Vec<A>, RecordError> {
-        panic!("{LATER}")
+
+    /// All noise observations, in the order in which they were written; 40 bytes of memory each.
+    ///
+    /// # Errors
+    /// [`RecordError::Io`] if the directory can't be listed.
+    pub fn noise(&self) -> Result<Vec<NoiseObservation>, RecordError> {
+        self.read_rows(small::NOISE)
+    }
+
+    /// The noise sources, available or not; an observation's `source` is an index.
+    pub fn noise_sources(&self) -> &[NoiseSourceFacts] {
+        &self.run.noise_sources
+    }
+
+    fn read_rows<R: Row>(&self, table: &str) -> Result<Vec<R>, RecordError> {
+        let listing = parts::list(&self.dir, table, &self.run.run_id, &[])?;
+        for (file, why) in listing.unreadable {
+            self.note_unreadable(file, why);
+        }
+        let mut rows = Vec::new();
+        for part in listing.parts {
+            match sealed::open(&part.path).and_then(|file| R::decode(&file)) {
+                Ok(mut more) => rows.append(&mut more),
+                Err(why) => self.note_unreadable_path(&part.path, why),
+            }
+        }
+        Ok(rows)
+    }
+
+    pub(crate) fn note_unreadable_path(&self, path: &Path, why: String) {
+        let file = path.strip_prefix(&self.dir).unwrap_or(path).display().to_string();
+        self.note_unreadable(file, why);
+    }
+
+    fn note_unreadable(&self, file: String, why: String) {
+        let mut list = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
+        if !list.iter().any(|(known, _)| *known == file) {
+            list.push((file, why));
+        }
     }
 }
 
-/// Adds verdict and summary to a finished recording.
-#[allow(unused_variables)]
+fn read_run_file(dir: &Path) -> Result<RunFile, RecordError> {
+    let path = dir.join(RUN_FILE);
+    let bytes = match std::fs::read(&path) {
+        Err(_) if !dir.exists() => return Err(RecordError::Missing { path: dir.to_owned() }),
+        Err(_) if !path.exists() => return Err(RecordError::NotARecording { path: dir.to_owned() }),
+        bytes => bytes.map_err(RecordError::io("read", &path))?,
+    };
+    let text = String::from_utf8(bytes).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        RecordError::Damaged { path: path.clone(), reason: format!("byte {at} is not UTF-8 text") }
+    })?;
+    wire::read(&text, &path)
+}
+
+/// Adds the verdict and the summary to a recording: both are computed from the recording itself, hence after
+/// its end. Replaces earlier ones.
+///
+/// # Errors
+/// Those of [`Recording::open`] for `run.toml`, and [`RecordError::Io`] when writing.
 pub fn conclude(
     dir: impl AsRef<Path>,
     verdict: &RecordedVerdict,
     summary_json: &str,
 ) -> Result<(), RecordError> {
-    panic!("{LATER}")
+    let dir = dir.as_ref();
+    let mut run = read_run_file(dir)?;
+    run.verdict = Some(RecordedVerdict {
+        state: one_line(&verdict.state),
+        reasons: verdict.reasons.iter().map(one_line).collect(),
+    });
+    parts::write_whole(&dir.join(SUMMARY_FILE), summary_json.as_bytes())?;
+    write_run_file(dir, &run)
 }

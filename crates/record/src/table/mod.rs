@@ -1,0 +1,8 @@
+//! The tables of a recording as Parquet columns.
+
+pub(crate) mod column;
+pub(crate) mod sample;
+mod sample_read;
+pub(crate) mod small;
+
+pub(crate) use sample_read::SampleReader;
