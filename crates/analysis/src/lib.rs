@@ -1,10 +1,35 @@
 //! From Recordings to what is said of them: estimates, series, the verdict, comparisons.
 //!
 //! Everything that any page, JSON document or figure shows is in an [`Analysis`]; renderers compute nothing.
+//!
+//! ```text
+//!  Recording ──scan──► Accumulator (one per thread) ──merge──► cells, series ──► summaries ─┐
+//!     └── header, events, noise ─────────────────────────────► host evidence ──► verdict ──┴─► Analysis
+//! ```
+//!
+//! All outcomes count in all times: a miss, an abort or an error took as long as it took. What that does to
+//! the numbers is for the verdict to say (see [`limits`]).
 #![deny(missing_docs)]
 
+mod accumulate;
+mod analyse;
+mod believable;
+mod cell;
+mod composition;
+mod evidence;
+mod heat;
+mod host;
+mod input;
+pub mod limits;
+mod load_series;
 mod model;
+mod outliers;
+mod pyramid;
+mod reasons;
+mod summary;
 
+pub use analyse::{analyse, analyse_batches};
+pub use input::{AnalysisError, Input, Options};
 pub use model::{
     Analysis, Anatomy, AnatomyRow, BoxPlot, ClientTotals, Counts, Extreme, HeatMap, LoadPoint,
     MeasureSummary, Pyramid, PyramidLevel, Reason, ReasonKind, RecordingInfo, SampledPoint, Scope,

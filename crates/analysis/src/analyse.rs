@@ -1,0 +1,266 @@
+//! From samples to an [`Analysis`].
+
+use crate::accumulate::{Accumulator, SeriesBuilder};
+use crate::cell::Cell;
+use crate::evidence::{Arrivals, Evidence};
+use crate::host::HostEvidence;
+use crate::input::{AnalysisError, Input, Options, Plan, measured_span};
+use crate::summary::scope_summary;
+use crate::{Analysis, ClientTotals, Counts, HeatMap, RecordingInfo, Scope, ScopeSummary, Series, limits};
+use record::{Ending, Event, Measure, PhaseKind, Recording, RunHeader, SampleBatch};
+use stats::Distribution;
+use units::{Instant, Nanos, Outcome, OutcomeClass, PerSecond, Quantile};
+
+/// Analyses samples that are in memory: `batches` are (index of the input, samples), in any order.
+///
+/// # Errors
+/// When there is no input, or the inputs are not clients of one run.
+pub fn analyse_batches<'a>(
+    inputs: Vec<Input>,
+    batches: impl IntoIterator<Item = (usize, &'a SampleBatch)>,
+    options: &Options,
+) -> Result<Analysis, AnalysisError> {
+    let plan = Plan::new(&inputs)?;
+    let mut all = Accumulator::new(&plan);
+    batches.into_iter().for_each(|(recording, batch)| all.add(&plan, recording, batch));
+    Ok(conclude(inputs, &plan, all, options))
+}
+
+/// Analyses recordings on disk: one, or those that several clients made of one run at the same time.
+///
+/// Reads the samples once, with `options.threads` threads: ≈ 0.1 µs a sample and thread. Memory does not grow
+/// with the number of samples.
+///
+/// # Errors
+/// When there is no recording, one can't be read at all, or they are not clients of one run. Damaged parts are
+/// no error: they are listed in [`crate::RecordingInfo::unreadable`], and the verdict says so.
+pub fn analyse(recordings: &[Recording], options: &Options) -> Result<Analysis, AnalysisError> {
+    let mut inputs = recordings.iter().map(input_of).collect::<Result<Vec<_>, _>>()?;
+    let plan = Plan::new(&inputs)?;
+    let mut all: Option<Accumulator> = None;
+    for (index, recording) in recordings.iter().enumerate() {
+        let parts = recording.scan(
+            options.threads.max(1),
+            || Accumulator::new(&plan),
+            |part, batch| part.add(&plan, index, batch),
+        )?;
+        for part in parts {
+            match &mut all {
+                None => all = Some(part),
+                Some(all) => all.merge(part),
+            }
+        }
+        // Complete only after the scan has met the damage.
+        inputs[index].info.unreadable = recording.unreadable();
+    }
+    let all = all.unwrap_or_else(|| Accumulator::new(&plan));
+    Ok(conclude(inputs, &plan, all, options))
+}
+
+fn input_of(recording: &Recording) -> Result<Input, AnalysisError> {
+    let end = recording.end();
+    Ok(Input {
+        info: RecordingInfo {
+            name: recording.path().display().to_string(),
+            header: recording.header().clone(),
+            complete: end.is_some(),
+            unreadable: Vec::new(),
+            dropped: end.map_or(0, |e| e.dropped),
+        },
+        ending: end.map(|e| e.ending.clone()),
+        unwritable: end.map_or(0, |e| e.unwritable),
+        facts: end.map(|e| e.facts.clone()).unwrap_or_default(),
+        events: recording.events()?,
+        noise_sources: recording.noise_sources().to_vec(),
+        noise: recording.noise()?,
+    })
+}
+
+/// Everything that follows from the sums.
+pub(crate) fn conclude(inputs: Vec<Input>, plan: &Plan, all: Accumulator, options: &Options) -> Analysis {
+    let header = &inputs[0].info.header;
+    let is_measured = |phase: usize| plan.phases[phase].measured;
+    let empty = || Cell::new(0);
+    let total_cell = all.gather(plan, |_, _, phase| is_measured(phase)).unwrap_or_else(empty);
+    let whole_cell = all.gather(plan, |_, _, _| true).unwrap_or_else(empty);
+    let total = scope_summary(Scope::Total, "all".to_owned(), &total_cell, options);
+    let scopes = scopes(header, plan, &all, options);
+    let whole = if plan.model.has_response_time() { Measure::Response } else { Measure::Service };
+    let anatomy = all.composition.anatomy(&total_cell.measure(whole).view(), &options.quantiles);
+    let host = HostEvidence::of(&inputs, plan);
+    let spans: Vec<(Instant, Instant)> =
+        inputs.iter().enumerate().map(|(i, input)| effective_span(i, input, plan, &all)).collect();
+    let measured = (
+        spans.iter().map(|s| s.0).min().unwrap_or(Instant::EPOCH),
+        spans.iter().map(|s| s.1).max().unwrap_or(Instant::EPOCH),
+    );
+    let largest = match whole {
+        Measure::Response => all.response.extremes.largest(),
+        _ => all.service.extremes.largest(),
+    };
+    let verdict = Evidence {
+        inputs: &inputs,
+        total: &total,
+        anatomy: &anatomy,
+        host: &host,
+        arrivals: arrivals(&inputs, plan, &all, &total.counts, measured),
+        drifts: drifts(header, plan, &all, whole),
+        largest: largest.copied(),
+        unknown: all.unknown,
+    }
+    .verdict();
+    let rate = |count: u64| PerSecond::of(count, Nanos(measured.1.0.saturating_sub(measured.0.0)));
+    let in_time: u64 = all.clients.iter().map(|c| c.in_time).sum();
+    let (series, heat_maps) = series(&all, &whole_cell);
+    Analysis {
+        verdict,
+        measured,
+        offered: plan.model.has_response_time().then(|| rate(total.counts.total)),
+        achieved: rate(in_time),
+        goodput: rate(goodput(&total.counts, in_time)),
+        load: all.load.points(plan.model),
+        clients: clients(&inputs, plan, &all),
+        events: events(&inputs, plan),
+        noise_sources: inputs.iter().flat_map(|i| i.noise_sources.clone()).collect(),
+        total,
+        scopes,
+        anatomy,
+        series,
+        heat_maps,
+        recordings: inputs.into_iter().map(|i| i.info).collect(),
+    }
+}
+
+/// The requests with outcome ok, in the proportion in which all completed in time.
+fn goodput(counts: &Counts, in_time: u64) -> u64 {
+    let of = |want: fn(Outcome) -> bool| -> u64 {
+        counts.outcomes.iter().filter(|(o, _)| want(*o)).map(|(_, n)| n).sum()
+    };
+    let completed = of(|o| o.class() != OutcomeClass::Unfinished);
+    let ok = of(|o| o == Outcome::Ok);
+    (ok as f64 * in_time as f64 / completed.max(1) as f64).round() as u64
+}
+
+/// Measured time on the common axis; a run that ended early ends with its newest completion.
+fn effective_span(index: usize, input: &Input, plan: &Plan, all: &Accumulator) -> (Instant, Instant) {
+    let (begin, end) = measured_span(input);
+    let (begin, end) = (plan.on_axis(index, begin), plan.on_axis(index, end));
+    let mine = |c: &&crate::accumulate::ClientCells| plan.clients[index].is_none_or(|id| id == c.client);
+    let newest = all.clients.iter().filter(mine).map(|c| c.newest).max().unwrap_or(end.0);
+    let early = !matches!(input.ending, Some(Ending::Completed));
+    let end = if end == begin || (early && newest < end.0) { Instant(newest) } else { end };
+    (begin, end.max(begin))
+}
+
+fn arrivals(
+    inputs: &[Input],
+    plan: &Plan,
+    all: &Accumulator,
+    counts: &Counts,
+    measured: (Instant, Instant),
+) -> Option<Arrivals> {
+    let half = Instant(measured.0.0 + measured.1.0.saturating_sub(measured.0.0) / 2);
+    plan.model.has_response_time().then(|| Arrivals {
+        intended: counts.total,
+        in_time: all.clients.iter().map(|c| c.in_time).sum(),
+        backlog_half: all.load.backlog_at(half),
+        backlog_end: all.load.backlog_at(measured.1),
+        sessions: inputs.iter().map(|i| i.info.header.load.sessions).sum(),
+    })
+}
+
+/// Operations, phases, and clients where there are several; those without samples are left out.
+fn scopes(header: &RunHeader, plan: &Plan, all: &Accumulator, options: &Options) -> Vec<ScopeSummary> {
+    let is_measured = |phase: usize| plan.phases[phase].measured;
+    let mut found = Vec::new();
+    let mut push = |scope: Scope, name: &str, cell: Option<Cell>| {
+        found.extend(cell.map(|cell| scope_summary(scope, name.to_owned(), &cell, options)));
+    };
+    for (op, name) in header.operations.iter().enumerate() {
+        let cell = all.gather(plan, |_, o, phase| o == op && is_measured(phase));
+        push(Scope::Operation(op as u8), name, cell);
+    }
+    for (index, phase) in header.phases.iter().enumerate() {
+        push(Scope::Phase(index as u8), &phase.name, all.gather(plan, |_, _, p| p == index));
+    }
+    if all.clients.len() > 1 {
+        for client in &all.clients {
+            let cell = all.gather(plan, |c, _, phase| c == client.client && is_measured(phase));
+            push(Scope::Client(client.client), &format!("client {}", client.client), cell);
+        }
+    }
+    found
+}
+
+/// Drift within each measured phase whose load was meant to be steady.
+fn drifts(header: &RunHeader, plan: &Plan, all: &Accumulator, whole: Measure) -> Vec<(String, stats::Drift)> {
+    let steady =
+        header.phases.iter().enumerate().filter(|(_, p)| {
+            p.kind == PhaseKind::Measured && p.offered.is_none_or(|(begin, end)| begin == end)
+        });
+    let drift = |(index, phase): (usize, &record::PhaseFacts)| {
+        let cell = all.gather(plan, |_, _, p| p == index)?;
+        Some((phase.name.clone(), cell.measure(whole).view().drift()?))
+    };
+    steady.filter_map(drift).collect()
+}
+
+fn clients(inputs: &[Input], plan: &Plan, all: &Accumulator) -> Vec<ClientTotals> {
+    let host = |client: u16| {
+        let index = plan.clients.iter().position(|c| c.is_none_or(|c| c == client)).unwrap_or(0);
+        inputs[index].info.header.host.name.clone()
+    };
+    let totals = all.clients.iter().map(|c| ClientTotals {
+        client: c.client,
+        host: host(c.client),
+        counts: all
+            .gather(plan, |client, _, _| client == c.client)
+            .map(|cell| cell.counts())
+            .unwrap_or_default(),
+    });
+    totals.collect()
+}
+
+fn events(inputs: &[Input], plan: &Plan) -> Vec<Event> {
+    let moved = |(index, input): (usize, &Input)| {
+        let on_axis = move |at| plan.on_axis(index, at);
+        let shift = |e: &Event| Event { begin: on_axis(e.begin), end: on_axis(e.end), ..e.clone() };
+        input.events.iter().map(shift).collect::<Vec<_>>()
+    };
+    let mut all: Vec<Event> = inputs.iter().enumerate().flat_map(moved).collect();
+    all.sort_by_key(|e| e.begin);
+    all.truncate(limits::MOST_EVENTS);
+    all
+}
+
+fn series(all: &Accumulator, whole: &Cell) -> (Vec<Series>, Vec<HeatMap>) {
+    let measures = [(Measure::Response, &all.response), (Measure::Service, &all.service)];
+    let present = measures.iter().filter(|(m, _)| whole.measure(*m).count() > 0);
+    present
+        .map(|(measure, builder)| {
+            (one_series(*measure, builder, whole.measure(*measure)), builder.heat.heat_map(*measure))
+        })
+        .unzip()
+}
+
+fn one_series(measure: Measure, builder: &SeriesBuilder, distribution: &Distribution) -> Series {
+    let view = distribution.view();
+    let limit = |q: f64| Quantile::new(q).and_then(|q| view.value(q)).unwrap_or(0.0);
+    let (low, high) = (limit(limits::EXTREMES.0), limit(limits::EXTREMES.1));
+    let extremes = builder.extremes.clone().beyond(low, high);
+    let (sampled, sampled_share) = builder.sampler.clone().within(low, high);
+    // The builder holds all candidates unless there are more than it keeps; then the histogram counts them.
+    let counted = view.ranks().above(high as u64) + view.ranks().up_to((low as u64).saturating_sub(1));
+    let all_kept = extremes.len() < limits::MOST_POINTS;
+    let extremes_total = if all_kept { extremes.len() as u64 } else { counted.max(extremes.len() as u64) };
+    Series {
+        measure,
+        pyramid: builder.pyramid.pyramid(),
+        sampled,
+        sampled_share,
+        sliding_mean: builder.pyramid.sliding_mean(),
+        extreme_limits: (low, high),
+        extremes,
+        extremes_total,
+    }
+}

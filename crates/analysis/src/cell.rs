@@ -1,0 +1,95 @@
+//! The smallest set of samples that is counted apart: one client, one operation, one phase.
+
+use crate::Counts;
+use record::Measure;
+use stats::Distribution;
+use units::{Instant, Nanos, Outcome};
+
+/// Times of one request, ns on the common axis; `u64::MAX` where something does not exist.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    /// When it was intended (sent, in a closed loop).
+    pub(crate) at: u64,
+    pub(crate) completed: u64,
+    pub(crate) response: u64,
+    pub(crate) service: u64,
+    pub(crate) pool_wait: u64,
+    pub(crate) lag: u64,
+    pub(crate) pick_up: u64,
+    pub(crate) seq: u64,
+    pub(crate) client: u16,
+    pub(crate) op: u8,
+    pub(crate) outcome: Outcome,
+    /// Whether it was ever sent.
+    pub(crate) was_sent: bool,
+}
+
+/// Does not exist.
+pub(crate) const NONE: u64 = u64::MAX;
+
+impl Times {
+    /// The measure that the whole request is judged by: response time, or service time in a closed loop.
+    pub(crate) fn whole(&self, has_response: bool) -> u64 {
+        if has_response { self.response } else { self.service }
+    }
+}
+
+/// Counts and distributions of a set of samples.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    outcomes: [u64; Outcome::ALL.len()],
+    retries: u64,
+    /// In the order of `Measure::ALL`.
+    pub(crate) measures: [Distribution; 5],
+}
+
+impl Cell {
+    pub(crate) fn new(origin: u64) -> Cell {
+        let empty = || Distribution::new(Instant(origin));
+        Cell {
+            outcomes: [0; Outcome::ALL.len()],
+            retries: 0,
+            measures: [empty(), empty(), empty(), empty(), empty()],
+        }
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, times: &Times, retries: u8) {
+        self.outcomes[usize::from(times.outcome.code())] += 1;
+        self.retries += u64::from(retries);
+        let censored = times.outcome.is_censored();
+        // A pool wait is cut only when no session ever came; lag and pick-up never are.
+        let cut = [censored, censored, censored && !times.was_sent, false, false];
+        let values = [times.response, times.service, times.pool_wait, times.lag, times.pick_up];
+        for ((distribution, value), cut) in self.measures.iter_mut().zip(values).zip(cut) {
+            if value == NONE {
+                continue;
+            }
+            if cut {
+                distribution.record_censored(Instant(times.at), Nanos(value));
+            } else {
+                distribution.record(Instant(times.at), Nanos(value));
+            }
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Cell) {
+        self.outcomes.iter_mut().zip(&other.outcomes).for_each(|(a, b)| *a += b);
+        self.retries += other.retries;
+        self.measures.iter_mut().zip(&other.measures).for_each(|(a, b)| a.merge(b));
+    }
+
+    pub(crate) fn measure(&self, measure: Measure) -> &Distribution {
+        let index = Measure::ALL.iter().position(|m| *m == measure).unwrap_or(0);
+        &self.measures[index]
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        let seen = Outcome::ALL.iter().zip(self.outcomes).filter(|(_, n)| *n > 0);
+        Counts {
+            total: self.outcomes.iter().sum(),
+            outcomes: seen.map(|(o, n)| (*o, n)).collect(),
+            retries: self.retries,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What the verdict is computed from, and the verdict.
+
+use crate::host::HostEvidence;
+use crate::input::Input;
+use crate::{Anatomy, Extreme, ScopeSummary, Severity, Verdict, VerdictState, believable, reasons};
+use record::Provenance;
+
+/// How the schedule was kept.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Arrivals {
+    /// Requests intended in the measured phases.
+    pub(crate) intended: u64,
+    /// Of those, completed by their end.
+    pub(crate) in_time: u64,
+    /// Waiting or in flight halfway through the measured time.
+    pub(crate) backlog_half: u64,
+    /// The same at its end.
+    pub(crate) backlog_end: u64,
+    /// Sessions of all clients.
+    pub(crate) sessions: u32,
+}
+
+/// Everything that speaks for or against the numbers.
+pub(crate) struct Evidence<'a> {
+    pub(crate) inputs: &'a [Input],
+    pub(crate) total: &'a ScopeSummary,
+    pub(crate) anatomy: &'a Anatomy,
+    pub(crate) host: &'a HostEvidence,
+    /// `None` in a closed loop.
+    pub(crate) arrivals: Option<Arrivals>,
+    /// Per steady measured phase: its name, and how its halves differ.
+    pub(crate) drifts: Vec<(String, stats::Drift)>,
+    /// The longest request.
+    pub(crate) largest: Option<Extreme>,
+    /// Samples that could not be placed.
+    pub(crate) unknown: u64,
+}
+
+impl Evidence<'_> {
+    pub(crate) fn verdict(&self) -> Verdict {
+        let mut reasons = reasons::all(self);
+        reasons.sort_by_key(|r| std::cmp::Reverse(r.severity));
+        let state = match reasons.first().map(|r| r.severity) {
+            Some(Severity::Invalid) => VerdictState::Invalid,
+            Some(Severity::Suspect) => VerdictState::Suspect,
+            Some(Severity::Note) | None => VerdictState::Valid,
+        };
+        let provenance = self.inputs.first().map_or(&Provenance::Live, |i| &i.info.header.provenance);
+        let bound =
+            |whole| believable::bound(whole, self.anatomy, self.host, self.largest.as_ref(), provenance);
+        let (believable_to, bound_reason) = self.total.whole().map_or((None, String::new()), bound);
+        Verdict { state, reasons, believable_to, bound_reason }
+    }
+}

@@ -1,0 +1,125 @@
+//! What the noise sources saw of the measuring hosts in the measured time.
+
+use crate::input::{Input, Plan, measured_span};
+use crate::limits::{CLIENT_CPU_HIGH, STALL_SOURCES};
+
+/// A time in which a host did not run, or a part of its window whose place is not known.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Stall {
+    /// Its window on the common axis, ns.
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    /// How long, ns; at most the window.
+    pub(crate) length: f64,
+}
+
+/// Evidence on the hosts, all clients together.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct HostEvidence {
+    pub(crate) stalls: Vec<Stall>,
+    /// Whether any source of stalls was available in every recording.
+    pub(crate) stalls_watched: bool,
+    /// Measured time of all clients together, ns.
+    pub(crate) measured_ns: f64,
+    /// Stolen time over the time of all CPUs.
+    pub(crate) steal_share: f64,
+    /// Throttled time over the measured time.
+    pub(crate) throttled_share: f64,
+    /// Share of client CPU time of the busiest client: mean, and how much of the time it was at its limit.
+    pub(crate) client_cpu: Option<(f64, f64)>,
+}
+
+impl HostEvidence {
+    pub(crate) fn of(inputs: &[Input], plan: &Plan) -> HostEvidence {
+        let mut all = HostEvidence { stalls_watched: !inputs.is_empty(), ..HostEvidence::default() };
+        let (mut stolen, mut cpu_time) = (0.0, 0.0);
+        let mut throttled = 0.0;
+        for (index, input) in inputs.iter().enumerate() {
+            let one = Readings { input, shift: plan.shifts[index], span: measured_span(input) };
+            let measured = one.span.1.0.saturating_sub(one.span.0.0) as f64;
+            all.measured_ns += measured;
+            cpu_time += measured * f64::from(input.info.header.host.cpus.max(1));
+            stolen += one.total("steal");
+            throttled += one.total("throttled");
+            all.stalls_watched &= STALL_SOURCES.iter().any(|s| one.is_available(s));
+            STALL_SOURCES.iter().for_each(|s| one.add_stalls(s, &mut all.stalls));
+            let busiest = one.client_cpu();
+            all.client_cpu = match (all.client_cpu, busiest) {
+                (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
+                (a, b) => a.or(b),
+            };
+        }
+        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        all.steal_share = share(stolen, cpu_time);
+        all.throttled_share = share(throttled, all.measured_ns);
+        all
+    }
+
+    /// Share of requests that a stall can have delayed by `delay_ns` or more: those that arrived while at
+    /// least that much of it was left, were it in one piece.
+    pub(crate) fn hit_share(&self, delay_ns: f64) -> f64 {
+        let reach: f64 = self.stalls.iter().map(|s| (s.length - delay_ns).max(0.0)).sum();
+        if self.measured_ns > 0.0 { (reach / self.measured_ns).min(1.0) } else { 0.0 }
+    }
+
+    /// Whether a stall of `delay_ns` or more may lie within [begin, end].
+    pub(crate) fn hits(&self, begin: u64, end: u64, delay_ns: f64) -> bool {
+        self.stalls.iter().any(|s| s.begin <= end && begin <= s.end && s.length >= delay_ns)
+    }
+}
+
+/// One recording's readings.
+struct Readings<'a> {
+    input: &'a Input,
+    shift: u64,
+    /// Measured time on the recording's own axis.
+    span: (units::Instant, units::Instant),
+}
+
+impl Readings<'_> {
+    fn is_available(&self, name: &str) -> bool {
+        self.input.noise_sources.iter().any(|s| s.name == name && s.available.is_ok())
+    }
+
+    /// (begin, end, value) of a source's windows that touch the measured time, clipped to it; values in
+    /// proportion.
+    fn windows(&self, name: &str) -> impl Iterator<Item = (u64, u64, f64)> + '_ {
+        let source = self.input.noise_sources.iter().position(|s| s.name == name);
+        let of_source =
+            self.input.noise.iter().filter(move |o| source.is_some_and(|s| s == usize::from(o.source)));
+        of_source.filter_map(|o| {
+            let (begin, end) = (o.begin.0.max(self.span.0.0), o.end.0.min(self.span.1.0));
+            let (inside, whole) =
+                (end.saturating_sub(begin) as f64, (o.end.0.saturating_sub(o.begin.0)) as f64);
+            (inside > 0.0 && o.value.is_finite()).then(|| (begin, end, o.value * inside / whole))
+        })
+    }
+
+    fn total(&self, name: &str) -> f64 {
+        self.windows(name).map(|(_, _, value)| value).sum()
+    }
+
+    fn add_stalls(&self, name: &str, stalls: &mut Vec<Stall>) {
+        stalls.extend(self.windows(name).filter(|(_, _, value)| *value > 0.0).map(|(begin, end, value)| {
+            Stall {
+                begin: begin + self.shift,
+                end: end + self.shift,
+                length: value.min((end - begin) as f64),
+            }
+        }));
+    }
+
+    /// Mean share, and the share of time at the limit. Shares were scaled with their windows: scale back.
+    fn client_cpu(&self) -> Option<(f64, f64)> {
+        let source = self.input.noise_sources.iter().position(|s| s.name == "client-cpu")?;
+        let (mut time, mut used, mut high) = (0.0, 0.0, 0.0);
+        for o in self.input.noise.iter().filter(|o| usize::from(o.source) == source && o.value.is_finite()) {
+            let (begin, end) = (o.begin.0.max(self.span.0.0), o.end.0.min(self.span.1.0));
+            let inside = end.saturating_sub(begin) as f64;
+            time += inside;
+            used += inside * o.value;
+            high += if o.value >= CLIENT_CPU_HIGH { inside } else { 0.0 };
+        }
+        (time > 0.0).then(|| (used / time, high / time))
+    }
+}

@@ -1,0 +1,209 @@
+//! What is analysed together, laid on one time axis.
+
+use crate::{RecordingInfo, limits};
+use record::{Ending, Event, LoadModel, NoiseObservation, NoiseSourceFacts, PhaseKind};
+use units::{Instant, Quantile, Seed};
+
+/// How to analyse.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Options {
+    /// Nominal coverage of the intervals, in (0, 1).
+    pub level: f64,
+    /// Quantiles to print, ascending.
+    pub quantiles: Vec<Quantile>,
+    /// Threads that read; at least 1.
+    pub threads: usize,
+    /// Seed of the bootstrap.
+    pub seed: Seed,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            level: limits::LEVEL,
+            quantiles: Quantile::PRINTED.to_vec(),
+            threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
+            seed: Seed(0x7472_7565_7461_696C),
+        }
+    }
+}
+
+/// All of a recording but its samples.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Input {
+    /// Name, header, how it ended.
+    pub info: RecordingInfo,
+    /// How it ended, when it did.
+    pub ending: Option<Ending>,
+    /// Samples that the disk did not take.
+    pub unwritable: u64,
+    /// Facts known at the end: (name, value). Those named `invariant…` must have a value that begins with
+    /// `ok` or `holds`.
+    pub facts: Vec<(String, String)>,
+    /// What happened besides requests.
+    pub events: Vec<Event>,
+    /// Noise sources; observations index them.
+    pub noise_sources: Vec<NoiseSourceFacts>,
+    /// Their readings.
+    pub noise: Vec<NoiseObservation>,
+}
+
+/// Why recordings can't be analysed (together). One line each.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalysisError {
+    /// No recording was given.
+    #[error("no recording to analyse: name at least one directory")]
+    Nothing,
+    /// Clients of one run must make the same kind of load.
+    #[error("{first} is a {first_model} and {second} a {second_model}: analyse them apart")]
+    Models {
+        /// A recording.
+        first: String,
+        /// Its model.
+        first_model: &'static str,
+        /// Another.
+        second: String,
+        /// Its model.
+        second_model: &'static str,
+    },
+    /// Clients of one run must have the same operations and phases.
+    #[error(
+        "{first} and {second} have different {what}: they are not clients of one run; use `truetail compare`"
+    )]
+    Shapes {
+        /// A recording.
+        first: String,
+        /// Another.
+        second: String,
+        /// Operations or phases.
+        what: &'static str,
+    },
+    /// Clients of one run must measure at the same time.
+    #[error(
+        "{first} and {second} do not overlap in time ({gap} between them): they are not clients of one run; \
+         use `truetail compare`"
+    )]
+    Apart {
+        /// A recording.
+        first: String,
+        /// Another.
+        second: String,
+        /// How far they are apart.
+        gap: String,
+    },
+    /// A recording can't be read.
+    #[error(transparent)]
+    Record(#[from] record::RecordError),
+}
+
+/// A phase on the common axis.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedPhase {
+    pub(crate) measured: bool,
+    /// Where the blocks of its distributions begin: the same for all measured phases.
+    pub(crate) origin: u64,
+    /// When all measured phases end.
+    pub(crate) measured_end: u64,
+}
+
+/// What all parts of an analysis know of its inputs.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) model: LoadModel,
+    pub(crate) operations: usize,
+    pub(crate) phases: Vec<PlannedPhase>,
+    /// Per recording: what to add to its instants, ns.
+    pub(crate) shifts: Vec<u64>,
+    /// Per recording: the client that all of its samples count as; `None` keeps each batch's own.
+    pub(crate) clients: Vec<Option<u16>>,
+}
+
+impl Plan {
+    /// Checks that the inputs belong together, and puts the earliest epoch at zero.
+    pub(crate) fn new(inputs: &[Input]) -> Result<Plan, AnalysisError> {
+        let Some((first, others)) = inputs.split_first() else { return Err(AnalysisError::Nothing) };
+        let earliest = inputs.iter().map(|i| i.info.header.epoch_wall_ns).min().unwrap_or(0);
+        let shifts: Vec<u64> = inputs.iter().map(|i| i.info.header.epoch_wall_ns - earliest).collect();
+        for (other, shift) in others.iter().zip(&shifts[1..]) {
+            same_shape(first, other)?;
+            overlapping(first, shifts[0], other, *shift)?;
+        }
+        let header = &first.info.header;
+        let (begin, end) = measured_span(first);
+        let on_axis = |at: Instant| at.0.saturating_add(shifts[0]);
+        let phases = header.phases.iter().map(|p| {
+            let measured = p.kind == PhaseKind::Measured;
+            let origin = on_axis(if measured { begin } else { p.begin });
+            PlannedPhase { measured, origin, measured_end: on_axis(end) }
+        });
+        let mut ids: Vec<u16> = inputs.iter().map(|i| i.info.header.client).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let clash = ids.len() < inputs.len();
+        let client = |index: usize, input: &Input| match clash {
+            true => Some(index as u16),
+            false if inputs.len() > 1 => Some(input.info.header.client),
+            false => None,
+        };
+        Ok(Plan {
+            model: header.load.model,
+            operations: header.operations.len(),
+            phases: phases.collect(),
+            shifts,
+            clients: inputs.iter().enumerate().map(|(i, input)| client(i, input)).collect(),
+        })
+    }
+
+    /// An instant of a recording on the common axis.
+    pub(crate) fn on_axis(&self, recording: usize, at: Instant) -> Instant {
+        if at.is_some() { Instant(at.0.saturating_add(self.shifts[recording])) } else { at }
+    }
+}
+
+/// From the first measured phase's begin to the last one's end, on the recording's own axis; the whole of it
+/// where nothing is marked as measured.
+pub(crate) fn measured_span(input: &Input) -> (Instant, Instant) {
+    let phases = &input.info.header.phases;
+    let measured = || phases.iter().filter(|p| p.kind == PhaseKind::Measured);
+    let begin = measured().map(|p| p.begin).min().unwrap_or(Instant::EPOCH);
+    let end = measured().map(|p| p.end).filter(|e| e.is_some()).max().unwrap_or(begin);
+    (begin, end.max(begin))
+}
+
+fn same_shape(first: &Input, other: &Input) -> Result<(), AnalysisError> {
+    let (a, b) = (&first.info.header, &other.info.header);
+    if a.load.model != b.load.model {
+        return Err(AnalysisError::Models {
+            first: first.info.name.clone(),
+            first_model: a.load.model.name(),
+            second: other.info.name.clone(),
+            second_model: b.load.model.name(),
+        });
+    }
+    let phases = |h: &record::RunHeader| -> Vec<(PhaseKind, String)> {
+        h.phases.iter().map(|p| (p.kind, p.name.clone())).collect()
+    };
+    let what = match (a.operations == b.operations, phases(a) == phases(b)) {
+        (true, true) => return Ok(()),
+        (false, _) => "operations",
+        (true, false) => "phases",
+    };
+    Err(AnalysisError::Shapes { first: first.info.name.clone(), second: other.info.name.clone(), what })
+}
+
+fn overlapping(first: &Input, shift: u64, other: &Input, other_shift: u64) -> Result<(), AnalysisError> {
+    let on_axis = |input: &Input, shift: u64| {
+        let (begin, end) = measured_span(input);
+        (begin.0.saturating_add(shift), end.0.saturating_add(shift))
+    };
+    let (a, b) = (on_axis(first, shift), on_axis(other, other_shift));
+    let gap = a.0.max(b.0).saturating_sub(a.1.min(b.1));
+    if gap == 0 {
+        return Ok(());
+    }
+    Err(AnalysisError::Apart {
+        first: first.info.name.clone(),
+        second: other.info.name.clone(),
+        gap: units::format_nanos(units::Nanos(gap)),
+    })
+}

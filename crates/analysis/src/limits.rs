@@ -1,0 +1,81 @@
+//! Every limit that the verdict applies, in one place.
+//!
+//! They are conventions, not laws: each says what it protects, so that who disagrees knows what to change.
+
+use units::Quantile;
+
+/// Nominal coverage of all intervals.
+pub const LEVEL: f64 = 0.95;
+
+/// Completed / intended below which the offered rate counts as not reached. One per cent is what requests in
+/// flight at the end can explain in a short run.
+pub const RATE_REACHED: f64 = 0.99;
+/// The same, below which the run measures its own length and not the database.
+pub const RATE_HOPELESS: f64 = 0.95;
+/// A backlog at the end is a growing one when it is this many times that of half-time, …
+pub const BACKLOG_GROWTH: f64 = 2.0;
+/// … and more than this share of all arrivals (and than the sessions can hold).
+pub const BACKLOG_SHARE: f64 = 0.002;
+
+/// Largest share of lag + pick-up in a quantile that is still called the database's.
+pub const HARNESS_SHARE: f64 = 0.05;
+/// A stall of the host matters to a quantile when it is longer than this share of its value, …
+pub const STALL_SHARE: f64 = 0.05;
+/// … and decides it when requests hit by such stalls make up this share of those beyond the quantile.
+pub const STALL_REACH: f64 = 0.5;
+/// Noise sources whose values are time, ns, in which the host did not run.
+pub const STALL_SOURCES: [&str; 3] = ["hiccup", "steal", "throttled"];
+
+/// Share of client CPU time from which the client counts as saturated, in the mean of the measured time …
+pub const CLIENT_CPU_MEAN: f64 = 0.9;
+/// … or as the least share of …
+pub const CLIENT_CPU_HIGH: f64 = 0.98;
+/// … this much of the measured time.
+pub const CLIENT_CPU_HIGH_TIME: f64 = 0.05;
+
+/// Stolen time as a share of the CPUs' time from which the verdict is suspect; any at all is noted.
+pub const STEAL_SHARE: f64 = 0.01;
+/// Throttled time as a share of the measured time from which the verdict is suspect; any at all is noted.
+pub const THROTTLED_SHARE: f64 = 0.001;
+
+/// Share of misses from which the requests are not those that were meant.
+pub const MISSES_SUSPECT: f64 = 0.01;
+/// Share of aborts from which the work is not the one that was meant.
+pub const ABORTS_SUSPECT: f64 = 0.01;
+/// Share of errors from which failures colour the times.
+pub const ERRORS_SUSPECT: f64 = 0.01;
+/// Share of misses, aborts or errors from which nothing else was measured.
+pub const FAILURES_INVALID: f64 = 0.5;
+
+/// Probability below which a difference between the halves of a run is not chance, …
+pub const DRIFT_P_VALUE: f64 = 0.001;
+/// … and the relative difference of their medians from which it matters.
+pub const DRIFT_CHANGE: f64 = 0.1;
+
+/// Offered rates that differ by more than this are different loads to a comparison.
+pub const SAME_RATE: f64 = 0.01;
+/// The quantile by which a comparison is decided, unless another is asked.
+pub const HEADLINE: f64 = 0.99;
+
+/// Limits of the extremes (Fruth et al., TPCTC 2021): all requests beyond these quantiles.
+pub const EXTREMES: (f64, f64) = (0.000_25, 0.999_75);
+/// Most extremes, and most sampled points, of a series.
+pub const MOST_POINTS: usize = 5_000;
+/// Requests in the window of the sliding mean (Fruth et al., TPCTC 2021).
+pub const SLIDING_WINDOW: f64 = 1_000.0;
+/// Points of the sliding mean, at most.
+pub const SLIDING_POINTS: u64 = 2_000;
+/// Most steps of the load over time.
+pub const LOAD_POINTS: usize = 2_000;
+/// Most events that are kept.
+pub const MOST_EVENTS: usize = 10_000;
+
+/// The quantiles of the anatomy, and half the width in ranks of what is averaged around each.
+pub const ANATOMY_HALF_WIDTH: f64 = 0.005;
+/// The fewest requests that are averaged.
+pub const ANATOMY_FEWEST: u64 = 20;
+
+/// The headline quantile.
+pub fn headline() -> Quantile {
+    Quantile::new(HEADLINE).unwrap_or(Quantile::PRINTED[4])
+}

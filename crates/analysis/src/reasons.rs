@@ -1,0 +1,297 @@
+//! Each kind of evidence, looked at by a function of its own.
+
+use crate::believable::harness_share;
+use crate::evidence::Evidence;
+use crate::input::Input;
+use crate::limits::*;
+use crate::{Reason, ReasonKind, Severity};
+use record::{Ending, EventKind, Measure, Provenance};
+use units::OutcomeClass;
+
+/// `1.25 %`
+fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    let digits = if value >= 9.95 {
+        0
+    } else if value >= 0.095 {
+        1
+    } else {
+        3
+    };
+    format!("{value:.digits$} %")
+}
+
+fn reason(severity: Severity, kind: ReasonKind, text: String, hint: &str) -> Reason {
+    Reason { severity, kind, text, hint: hint.to_owned() }
+}
+
+/// All checks in the order of the verdict's list.
+pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Reason> {
+    let checks: [fn(&Evidence<'_>) -> Vec<Reason>; 12] = [
+        completeness,
+        dropped,
+        rate,
+        clock,
+        client,
+        stolen,
+        harness,
+        failures,
+        censored,
+        invariants,
+        samples,
+        drift,
+    ];
+    checks.iter().flat_map(|check| check(evidence)).collect()
+}
+
+fn completeness(e: &Evidence<'_>) -> Vec<Reason> {
+    let mut found: Vec<Reason> = e.inputs.iter().flat_map(incomplete).collect();
+    if e.unknown > 0 {
+        let text = format!("{} samples have an operation, phase or outcome that the header lacks", e.unknown);
+        found.push(reason(
+            Severity::Suspect,
+            ReasonKind::Incomplete,
+            text,
+            "read them with a later truetail",
+        ));
+    }
+    found
+}
+
+fn incomplete(input: &Input) -> Vec<Reason> {
+    let name = &input.info.name;
+    let mut found = Vec::new();
+    let mut add = |severity, kind, text: String, hint| found.push(reason(severity, kind, text, hint));
+    match &input.ending {
+        Some(Ending::Failed(why)) => {
+            let text = format!("{name}: the run failed: {why}");
+            add(Severity::Invalid, ReasonKind::Incomplete, text, "repeat the run");
+        }
+        Some(Ending::Interrupted(why)) => {
+            let text = format!("{name}: the run was stopped early: {why}");
+            add(Severity::Note, ReasonKind::Incomplete, text, "");
+        }
+        _ if !input.info.complete => {
+            let text = format!("{name} has no end: it was cut short, and up to its last second is missing");
+            add(Severity::Suspect, ReasonKind::Incomplete, text, "repeat the run");
+        }
+        _ => {}
+    }
+    if let Some((file, why)) = input.info.unreadable.first() {
+        let count = input.info.unreadable.len();
+        let text = format!("{name}: {count} part file(s) can't be read, the first is {file}: {why}");
+        add(Severity::Suspect, ReasonKind::Incomplete, text, "the samples in them are missing");
+    }
+    if let Provenance::Imported { tool } = &input.info.header.provenance {
+        let text = format!("{name} was imported from {tool}: lag, pick-up and noise are not known");
+        add(Severity::Note, ReasonKind::ImportGap, text, "");
+    }
+    found
+}
+
+fn dropped(e: &Evidence<'_>) -> Vec<Reason> {
+    let lost: u64 = e.inputs.iter().map(|i| i.info.dropped + i.unwritable).sum();
+    if lost == 0 {
+        return Vec::new();
+    }
+    let text =
+        format!("{lost} samples were dropped: the recorder could not keep up, or the disk took no more");
+    let hint = "record to a faster disk, or lower the rate";
+    vec![reason(Severity::Invalid, ReasonKind::SamplesDropped, text, hint)]
+}
+
+fn rate(e: &Evidence<'_>) -> Vec<Reason> {
+    let Some(arrivals) = e.arrivals else { return Vec::new() };
+    let hint = "lower the rate, or add sessions if pool wait is what grows";
+    let reached = arrivals.in_time as f64 / arrivals.intended.max(1) as f64;
+    let missing = arrivals.intended.saturating_sub(arrivals.in_time);
+    // What the sessions can have in flight at the end says nothing.
+    let in_flight = u64::from(arrivals.sessions) + 1;
+    if reached < RATE_REACHED && missing > in_flight {
+        let severity = if reached < RATE_HOPELESS { Severity::Invalid } else { Severity::Suspect };
+        let text = format!(
+            "the offered rate was not reached: {} of the arrivals completed in the measured time (limit {})",
+            percent(reached),
+            percent(RATE_REACHED)
+        );
+        return vec![reason(severity, ReasonKind::RateNotReached, text, hint)];
+    }
+    let least = (arrivals.intended as f64 * BACKLOG_SHARE).max(in_flight as f64);
+    let grew = arrivals.backlog_end as f64 > BACKLOG_GROWTH * arrivals.backlog_half as f64;
+    if arrivals.backlog_end as f64 > least && grew {
+        let text = format!(
+            "the backlog grew: {} requests were waiting or in flight at half-time, {} at the end",
+            arrivals.backlog_half, arrivals.backlog_end
+        );
+        return vec![reason(Severity::Suspect, ReasonKind::RateNotReached, text, hint)];
+    }
+    Vec::new()
+}
+
+fn clock(e: &Evidence<'_>) -> Vec<Reason> {
+    let steps: Vec<_> =
+        e.inputs.iter().flat_map(|i| &i.events).filter(|v| v.kind == EventKind::ClockStep).collect();
+    let Some(first) = steps.first() else { return Vec::new() };
+    let text = format!("the clock stepped {} time(s), first: {}", steps.len(), first.detail);
+    let hint = "stop time synchronisation from stepping during runs; kernel stamps are missing around a step";
+    vec![reason(Severity::Suspect, ReasonKind::Clock, text, hint)]
+}
+
+fn client(e: &Evidence<'_>) -> Vec<Reason> {
+    let Some((mean, high)) = e.host.client_cpu else { return Vec::new() };
+    if mean < CLIENT_CPU_MEAN && high < CLIENT_CPU_HIGH_TIME {
+        return Vec::new();
+    }
+    let text = format!(
+        "the client's CPUs were saturated: {} busy on average, at their limit in {} of the time",
+        percent(mean),
+        percent(high)
+    );
+    let hint = "use fewer workers, `--pacing sleep`, or a client with more CPUs";
+    vec![reason(Severity::Suspect, ReasonKind::ClientSaturated, text, hint)]
+}
+
+fn stolen(e: &Evidence<'_>) -> Vec<Reason> {
+    let mut found = Vec::new();
+    let mut look = |share: f64, limit: f64, what: &str, hint: &str| {
+        if share > 0.0 {
+            let severity = if share > limit { Severity::Suspect } else { Severity::Note };
+            let text = format!("{what} in {} of the time (limit {})", percent(share), percent(limit));
+            found.push(reason(severity, ReasonKind::Steal, text, hint));
+        }
+    };
+    look(e.host.steal_share, STEAL_SHARE, "the hypervisor took CPU time away", "use a machine of its own");
+    look(
+        e.host.throttled_share,
+        THROTTLED_SHARE,
+        "the cgroup's CPU limit stopped the client",
+        "raise the container's CPU limit",
+    );
+    found
+}
+
+fn harness(e: &Evidence<'_>) -> Vec<Reason> {
+    let Some(whole) = e.total.whole() else { return Vec::new() };
+    let shares = whole.quantiles.iter().filter_map(|(q, estimate)| {
+        let row = e.anatomy.rows.iter().find(|r| r.quantile == *q)?;
+        Some((*q, harness_share(row, estimate.low())))
+    });
+    let over: Vec<_> = shares.filter(|(_, share)| *share > HARNESS_SHARE).collect();
+    let Some((quantile, share)) = over.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { return Vec::new() };
+    let text = format!(
+        "the harness's own delay (lag and pick-up) is {} of {quantile} (limit {}), and over the limit at {}",
+        percent(*share),
+        percent(HARNESS_SHARE),
+        over.iter().map(|(q, _)| q.name()).collect::<Vec<_>>().join(", ")
+    );
+    let hint = "give the client CPUs of its own, fewer sessions for each worker, or measure slower requests";
+    vec![reason(Severity::Suspect, ReasonKind::HarnessShare, text, hint)]
+}
+
+fn failures(e: &Evidence<'_>) -> Vec<Reason> {
+    let counts = &e.total.counts;
+    let share = |class: OutcomeClass| {
+        let n: u64 = counts.outcomes.iter().filter(|(o, _)| o.class() == class).map(|(_, n)| n).sum();
+        n as f64 / counts.total.max(1) as f64
+    };
+    let looks = [
+        (
+            OutcomeClass::Miss,
+            ReasonKind::Misses,
+            MISSES_SUSPECT,
+            "misses (no row was touched)",
+            "reload the data set",
+        ),
+        (OutcomeClass::Abort, ReasonKind::Aborts, ABORTS_SUSPECT, "aborts", ""),
+        (
+            OutcomeClass::Error,
+            ReasonKind::Errors,
+            ERRORS_SUSPECT,
+            "errors",
+            "see the first errors in the events",
+        ),
+    ];
+    let judge = |(class, kind, limit, what, hint): &(OutcomeClass, ReasonKind, f64, &str, &str)| {
+        let share = share(*class);
+        let severity = if share > FAILURES_INVALID { Severity::Invalid } else { Severity::Suspect };
+        let text = format!("{} of the requests are {what} (limit {})", percent(share), percent(*limit));
+        (share > *limit).then(|| reason(severity, *kind, text, hint))
+    };
+    looks.iter().filter_map(judge).collect()
+}
+
+fn censored(e: &Evidence<'_>) -> Vec<Reason> {
+    let Some(whole) = e.total.whole().filter(|w| w.censored > 0) else { return Vec::new() };
+    let (n, all) = (whole.censored, whole.n);
+    let found = match whole.bounded().next() {
+        Some(first) => reason(
+            Severity::Suspect,
+            ReasonKind::Censored,
+            format!(
+                "{n} of {all} requests timed out or were unfinished: from {first} on only lower bounds are known"
+            ),
+            "raise the timeout, or let the run drain",
+        ),
+        None => reason(
+            Severity::Note,
+            ReasonKind::Censored,
+            format!(
+                "{n} of {all} requests timed out or were unfinished; they lie above every printed quantile"
+            ),
+            "",
+        ),
+    };
+    vec![found]
+}
+
+fn invariants(e: &Evidence<'_>) -> Vec<Reason> {
+    let facts = e.inputs.iter().flat_map(|i| &i.facts).filter(|(name, _)| name.starts_with("invariant"));
+    let broken = facts.filter(|(_, value)| !value.starts_with("ok") && !value.starts_with("holds"));
+    let judge = |(name, value): &(String, String)| {
+        let text = format!("the data set is not what it should be after the run: {name}: {value}");
+        reason(
+            Severity::Invalid,
+            ReasonKind::Invariants,
+            text,
+            "reload the data set and look for lost writes",
+        )
+    };
+    broken.map(judge).collect()
+}
+
+fn samples(e: &Evidence<'_>) -> Vec<Reason> {
+    let Some(whole) = e.total.whole() else {
+        let text = "no request was measured".to_owned();
+        return vec![reason(Severity::Invalid, ReasonKind::TooFewSamples, text, "run for longer")];
+    };
+    let mut found = Vec::new();
+    if let Some(first) = whole.withheld.first() {
+        let text =
+            format!("{} requests are too few for {first}, which needs {}", whole.n, first.samples_needed());
+        found.push(reason(Severity::Note, ReasonKind::TooFewSamples, text, "run for longer"));
+    }
+    let unsure = whole.quantiles.iter().find(|(_, q)| q.interval.is_none());
+    if let Some((first, estimate)) = unsure {
+        let text = format!(
+            "from {first} on no interval can be stated: the {} requests are so alike in time that they carry as \
+             much as {:.0} independent ones",
+            estimate.n, estimate.n_effective
+        );
+        found.push(reason(Severity::Note, ReasonKind::TooFewSamples, text, "run for longer"));
+    }
+    found
+}
+
+fn drift(e: &Evidence<'_>) -> Vec<Reason> {
+    let matters = |p: f64, ratio: f64| p < DRIFT_P_VALUE && (ratio - 1.0).abs() > DRIFT_CHANGE;
+    let found = e.drifts.iter().filter(|(_, d)| matters(d.p_value, d.median_ratio));
+    let measure = e.total.whole().map_or(Measure::Service, |w| w.measure).name();
+    let judge = |(phase, d): &(String, stats::Drift)| {
+        let text = format!(
+            "the median {measure} of phase {phase} is {} in the second half of its first half's: it still drifts",
+            percent(d.median_ratio)
+        );
+        reason(Severity::Suspect, ReasonKind::NotStationary, text, "warm up for longer, or run for longer")
+    };
+    found.map(judge).collect()
+}
