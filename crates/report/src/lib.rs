@@ -1,1 +1,5 @@
-//! placeholder
+//! Renders analyses: text, JSON, HTML, SVG. Renderers compute nothing; all numbers are in the analysis.
+#![deny(missing_docs)]
+
+pub mod json;
+pub mod text;
