@@ -40,4 +40,4 @@ pub use reader::{Recording, conclude};
 pub use recorder::{EventSink, Finished, NoiseSink, Recorder, RecorderConfig};
 pub use ring::{Consumer, Producer, ring};
 pub use sample::{Measure, NO_SESSION, RawSample, Sample, SampleBatch, flags};
-pub use writer::RecordingWriter;
+pub use writer::{DATABASE_PREFIX, RecordingWriter, require_vacant};
