@@ -216,8 +216,8 @@ mod tests {
             b"B\0\0\0\x23\x000\0\0\x02\0\x01\0\0\0\x02\0\0\0\x04\0\0\0\x05\0\0\0\x02hi\0\x02\0\x01\0\0";
         assert_eq!(out[..bind.len()], bind[..]);
         assert_eq!(out[bind.len()..], EXECUTE);
-        let (tag, _, size) = codec::frame(&out).unwrap().unwrap();
-        assert_eq!((tag, size), (b'B', bind.len()));
+        let first = codec::frame(&out).unwrap().unwrap();
+        assert_eq!((first.tag, first.size), (b'B', bind.len()));
     }
 
     #[test]
