@@ -84,6 +84,11 @@ pub fn failures<F: Fixture>(fixture: &F) -> Vec<Failure> {
         .collect()
 }
 
+/// Runs the check of this name; `None` when there is none.
+pub fn run_one<F: Fixture>(fixture: &F, check: &str) -> Option<Result<(), String>> {
+    checks::<F>().into_iter().find(|(name, _)| *name == check).map(|(_, run)| run(fixture))
+}
+
 type Check<F> = fn(&F) -> Result<(), String>;
 
 fn checks<F: Fixture>() -> Vec<(&'static str, Check<F>)> {
