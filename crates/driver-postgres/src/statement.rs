@@ -192,6 +192,20 @@ fn push_count(out: &mut Vec<u8>, count: usize) {
 mod tests {
     use super::*;
     use driver::ValueType;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_description_is_understood_or_not(body in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let mut described = Described::default();
+            if described.parameters(&body).is_some() {
+                prop_assert_eq!(described.parameters.len(), usize::from(u16::from_be_bytes([body[0], body[1]])));
+            }
+            if described.columns(&body).is_some() {
+                prop_assert!(described.columns.len() * 19 <= body.len());
+            }
+        }
+    }
 
     #[test]
     fn a_statement_without_parameters_is_one_template() {
