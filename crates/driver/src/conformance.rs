@@ -1,7 +1,7 @@
 //! The suite that every driver must pass.
 //!
 //! A driver's test gives a [`Fixture`] and calls [`run_all`]; the checks know nothing of the driver but the
-//! traits, and adapt to what it says of itself ([`Target::dialect`], [`TargetFacts`]).
+//! traits, and adapt to what it says of itself ([`Target::dialect`], [`crate::TargetFacts`]).
 //!
 //! ```text
 //! struct Memory(SqliteTarget);
