@@ -61,6 +61,8 @@ pub(crate) struct ClientCells {
     pub(crate) cells: Vec<Option<Box<Cell>>>,
     /// Measured samples that completed by the end of the measured time.
     pub(crate) in_time: u64,
+    /// Of those, the ones with outcome ok.
+    pub(crate) ok_in_time: u64,
     /// The newest completion, on the common axis.
     pub(crate) newest: u64,
 }
@@ -95,7 +97,7 @@ impl Accumulator {
     pub(crate) fn add(&mut self, plan: &Plan, recording: usize, batch: &SampleBatch) {
         let client = plan.clients[recording].unwrap_or(batch.client);
         let slot = self.client_slot(plan, client);
-        let shift = plan.shifts[recording];
+        let (shift, measured_end) = (plan.shifts[recording], plan.measured_ends[recording]);
         for index in 0..batch.len() {
             let Some((times, intended)) = times_of(batch, index, shift, client, self.has_response) else {
                 self.unknown += 1;
@@ -114,9 +116,9 @@ impl Accumulator {
             cells.newest = cells.newest.max(times.completed);
             self.load.add(intended, times.completed, times.outcome.class());
             if planned.measured {
-                cells.in_time += u64::from(
-                    times.completed <= planned.measured_end && times.outcome != Outcome::Unfinished,
-                );
+                let in_time = times.completed <= measured_end && times.outcome != Outcome::Unfinished;
+                cells.in_time += u64::from(in_time);
+                cells.ok_in_time += u64::from(in_time && times.outcome == Outcome::Ok);
                 self.composition.add(&times, self.has_response);
             }
             let hash = PointSampler::hash(times.seq, client);
@@ -130,7 +132,7 @@ impl Accumulator {
             return slot;
         }
         let cells = vec![None; plan.operations * plan.phases.len()];
-        self.clients.push(ClientCells { client, cells, in_time: 0, newest: 0 });
+        self.clients.push(ClientCells { client, cells, in_time: 0, ok_in_time: 0, newest: 0 });
         self.clients.len() - 1
     }
 
@@ -140,6 +142,7 @@ impl Accumulator {
                 None => self.clients.push(theirs),
                 Some(mine) => {
                     mine.in_time += theirs.in_time;
+                    mine.ok_in_time += theirs.ok_in_time;
                     mine.newest = mine.newest.max(theirs.newest);
                     for (a, b) in mine.cells.iter_mut().zip(theirs.cells) {
                         match (a, b) {

@@ -9,7 +9,7 @@ use crate::summary::scope_summary;
 use crate::{Analysis, ClientTotals, Counts, HeatMap, RecordingInfo, Scope, ScopeSummary, Series, limits};
 use record::{Ending, Event, Measure, PhaseKind, Recording, RunHeader, SampleBatch};
 use stats::Distribution;
-use units::{Instant, Nanos, Outcome, OutcomeClass, PerSecond, Quantile};
+use units::{Instant, Nanos, PerSecond, Quantile};
 
 /// Analyses samples that are in memory: `batches` are (index of the input, samples), in any order.
 ///
@@ -109,15 +109,14 @@ pub(crate) fn conclude(inputs: Vec<Input>, plan: &Plan, all: Accumulator, option
         unknown: all.unknown,
     }
     .verdict();
-    let rate = |count: u64| PerSecond::of(count, Nanos(measured.1.0.saturating_sub(measured.0.0)));
-    let in_time: u64 = all.clients.iter().map(|c| c.in_time).sum();
+    let rates = Rates::of(plan, &all, &spans);
     let (series, heat_maps) = series(&all, &whole_cell);
     Analysis {
         verdict,
         measured,
-        offered: plan.model.has_response_time().then(|| rate(total.counts.total)),
-        achieved: rate(in_time),
-        goodput: rate(goodput(&total.counts, in_time)),
+        offered: if plan.model.has_response_time() { PerSecond::new(rates.offered) } else { None },
+        achieved: PerSecond::new(rates.achieved).unwrap_or(PerSecond::of(0, Nanos::ZERO)),
+        goodput: PerSecond::new(rates.goodput).unwrap_or(PerSecond::of(0, Nanos::ZERO)),
         load: all.load.points(plan.model),
         clients: clients(&inputs, plan, &all),
         events: events(&inputs, plan),
@@ -131,14 +130,31 @@ pub(crate) fn conclude(inputs: Vec<Input>, plan: &Plan, all: Accumulator, option
     }
 }
 
-/// The requests with outcome ok, in the proportion in which all completed in time.
-fn goodput(counts: &Counts, in_time: u64) -> u64 {
-    let of = |want: fn(Outcome) -> bool| -> u64 {
-        counts.outcomes.iter().filter(|(o, _)| want(*o)).map(|(_, n)| n).sum()
-    };
-    let completed = of(|o| o.class() != OutcomeClass::Unfinished);
-    let ok = of(|o| o == Outcome::Ok);
-    (ok as f64 * in_time as f64 / completed.max(1) as f64).round() as u64
+/// Rates of all clients together, 1/s: each client's counts in its own measured time.
+#[derive(Default)]
+struct Rates {
+    offered: f64,
+    achieved: f64,
+    goodput: f64,
+}
+
+impl Rates {
+    fn of(plan: &Plan, all: &Accumulator, spans: &[(Instant, Instant)]) -> Rates {
+        let mut sum = Rates::default();
+        for client in &all.clients {
+            let recording = plan.clients.iter().position(|c| c.is_none_or(|id| id == client.client));
+            let Some((begin, end)) = recording.map(|r| spans[r]) else { continue };
+            let per_second = |count: u64| PerSecond::of(count, Nanos(end.0.saturating_sub(begin.0))).get();
+            let counts = all
+                .gather(plan, |c, _, phase| c == client.client && plan.phases[phase].measured)
+                .map(|cell| cell.counts())
+                .unwrap_or_default();
+            sum.offered += per_second(counts.total);
+            sum.achieved += per_second(client.in_time);
+            sum.goodput += per_second(client.ok_in_time);
+        }
+        sum
+    }
 }
 
 /// Measured time on the common axis; a run that ended early ends with its newest completion.
@@ -159,12 +175,12 @@ fn arrivals(
     counts: &Counts,
     measured: (Instant, Instant),
 ) -> Option<Arrivals> {
-    let half = Instant(measured.0.0 + measured.1.0.saturating_sub(measured.0.0) / 2);
+    let length = measured.1.0.saturating_sub(measured.0.0);
+    let backlog = |quarters: u64| all.load.backlog_at(Instant(measured.0.0 + length / 4 * quarters));
     plan.model.has_response_time().then(|| Arrivals {
         intended: counts.total,
         in_time: all.clients.iter().map(|c| c.in_time).sum(),
-        backlog_half: all.load.backlog_at(half),
-        backlog_end: all.load.backlog_at(measured.1),
+        backlogs: [backlog(2), backlog(3), backlog(4)],
         sessions: inputs.iter().map(|i| i.info.header.load.sessions).sum(),
     })
 }

@@ -12,10 +12,8 @@ pub(crate) struct Arrivals {
     pub(crate) intended: u64,
     /// Of those, completed by their end.
     pub(crate) in_time: u64,
-    /// Waiting or in flight halfway through the measured time.
-    pub(crate) backlog_half: u64,
-    /// The same at its end.
-    pub(crate) backlog_end: u64,
+    /// Waiting or in flight at half-time, three quarters and the end of the measured time.
+    pub(crate) backlogs: [u64; 3],
     /// Sessions of all clients.
     pub(crate) sessions: u32,
 }

@@ -102,8 +102,6 @@ pub(crate) struct PlannedPhase {
     pub(crate) measured: bool,
     /// Where the blocks of its distributions begin: the same for all measured phases.
     pub(crate) origin: u64,
-    /// When all measured phases end.
-    pub(crate) measured_end: u64,
 }
 
 /// What all parts of an analysis know of its inputs.
@@ -114,6 +112,8 @@ pub(crate) struct Plan {
     pub(crate) phases: Vec<PlannedPhase>,
     /// Per recording: what to add to its instants, ns.
     pub(crate) shifts: Vec<u64>,
+    /// Per recording: when all of its measured phases end.
+    pub(crate) measured_ends: Vec<u64>,
     /// Per recording: the client that all of its samples count as; `None` keeps each batch's own.
     pub(crate) clients: Vec<Option<u16>>,
 }
@@ -129,12 +129,12 @@ impl Plan {
             overlapping(first, shifts[0], other, *shift)?;
         }
         let header = &first.info.header;
-        let (begin, end) = measured_span(first);
+        let (begin, _) = measured_span(first);
         let on_axis = |at: Instant| at.0.saturating_add(shifts[0]);
         let phases = header.phases.iter().map(|p| {
             let measured = p.kind == PhaseKind::Measured;
             let origin = on_axis(if measured { begin } else { p.begin });
-            PlannedPhase { measured, origin, measured_end: on_axis(end) }
+            PlannedPhase { measured, origin }
         });
         let mut ids: Vec<u16> = inputs.iter().map(|i| i.info.header.client).collect();
         ids.sort_unstable();
@@ -145,7 +145,9 @@ impl Plan {
             false if inputs.len() > 1 => Some(input.info.header.client),
             false => None,
         };
+        let end = |(input, shift): (&Input, &u64)| measured_span(input).1.0.saturating_add(*shift);
         Ok(Plan {
+            measured_ends: inputs.iter().zip(&shifts).map(end).collect(),
             model: header.load.model,
             operations: header.operations.len(),
             phases: phases.collect(),

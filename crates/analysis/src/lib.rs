@@ -15,6 +15,7 @@ mod accumulate;
 mod analyse;
 mod believable;
 mod cell;
+mod comparison;
 mod composition;
 mod evidence;
 mod heat;
@@ -29,6 +30,7 @@ mod reasons;
 mod summary;
 
 pub use analyse::{analyse, analyse_batches};
+pub use comparison::{CompareError, CompareOptions, ComparedRow, Comparison, compare};
 pub use input::{AnalysisError, Input, Options};
 pub use model::{
     Analysis, Anatomy, AnatomyRow, BoxPlot, ClientTotals, Counts, Extreme, HeatMap, LoadPoint,

@@ -12,8 +12,9 @@ pub const LEVEL: f64 = 0.95;
 pub const RATE_REACHED: f64 = 0.99;
 /// The same, below which the run measures its own length and not the database.
 pub const RATE_HOPELESS: f64 = 0.95;
-/// A backlog at the end is a growing one when it is this many times that of half-time, …
-pub const BACKLOG_GROWTH: f64 = 2.0;
+/// A backlog that grew from half-time to three quarters to the end of the measured time is a growing one when
+/// it is this many times that of half-time (a steady growth makes it twice), …
+pub const BACKLOG_GROWTH: f64 = 1.5;
 /// … and more than this share of all arrivals (and than the sessions can hold).
 pub const BACKLOG_SHARE: f64 = 0.002;
 

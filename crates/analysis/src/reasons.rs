@@ -116,12 +116,12 @@ fn rate(e: &Evidence<'_>) -> Vec<Reason> {
         );
         return vec![reason(severity, ReasonKind::RateNotReached, text, hint)];
     }
+    let [half, later, end] = arrivals.backlogs;
     let least = (arrivals.intended as f64 * BACKLOG_SHARE).max(in_flight as f64);
-    let grew = arrivals.backlog_end as f64 > BACKLOG_GROWTH * arrivals.backlog_half as f64;
-    if arrivals.backlog_end as f64 > least && grew {
+    let grew = half < later && later < end && end as f64 > BACKLOG_GROWTH * half as f64;
+    if end as f64 > least && grew {
         let text = format!(
-            "the backlog grew: {} requests were waiting or in flight at half-time, {} at the end",
-            arrivals.backlog_half, arrivals.backlog_end
+            "the backlog grew: {half} requests waited or were in flight at half-time, {end} at the end"
         );
         return vec![reason(Severity::Suspect, ReasonKind::RateNotReached, text, hint)];
     }

@@ -161,8 +161,7 @@ fn hdr(recording: &Recording, measure: Measure, out: &mut dyn Write) -> anyhow::
         let name = header.operations.get(usize::from(*op)).map_or("other", String::as_str);
         let name = name.replace([',', ' ', '\r', '\n'], "_");
         let start = Duration::from_secs(*second);
-        let value_unit = 1e6; // the log's maximum column is in ms by convention
-        log.write_histogram(histogram, start, Duration::from_secs(1), Tag::new(&name), value_unit)
+        log.write_histogram(histogram, start, Duration::from_secs(1), Tag::new(&name))
             .map_err(|e| anyhow!("can't encode a histogram: {e:?}"))?;
     }
     drop(log);

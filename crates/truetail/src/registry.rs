@@ -40,6 +40,8 @@ pub(crate) struct WorkloadChoice {
     pub(crate) scale: f64,
     pub(crate) seed: units::Seed,
     pub(crate) parameters: Vec<(String, String)>,
+    /// Weights of `--mix` by operation, for workloads whose data set's growth depends on them.
+    pub(crate) mix: Option<Vec<(String, f64)>>,
 }
 
 /// Makes the enum, and the step from it to the concrete type.
@@ -78,12 +80,13 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
         names: &["ycsb", "ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f"],
         summary: "ycsb: BenchBase's mix with a stable population; ycsb-a … ycsb-f: YCSB's core workloads",
         make: |choice| {
-            let config = workload::ycsb::YcsbConfig::from_name(
-                &choice.name,
-                choice.scale,
-                choice.seed,
-                &choice.parameters,
-            )?;
+            let (scale, seed) = (choice.scale, choice.seed);
+            let mut config =
+                workload::ycsb::YcsbConfig::from_name(&choice.name, scale, seed, &choice.parameters)?;
+            if let Some(mix) = &choice.mix {
+                let names: Vec<String> = config.family.operation_names().iter().map(|n| n.to_string()).collect();
+                config.weights = load::mix_weights(mix, &names).map_err(|e| e.to_string())?;
+            }
             Ok(Ycsb::new(config)?.into())
         },
     },
@@ -153,6 +156,7 @@ mod tests {
                 scale: 1.0,
                 seed: units::Seed(1),
                 parameters: vec![],
+                mix: None,
             };
             let facts = match make_workload(&choice).expect(name) {
                 AnyWorkload::NoOp(w) => w.facts(),

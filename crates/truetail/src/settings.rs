@@ -273,6 +273,7 @@ impl RunOptions {
             scale,
             seed: self.seed(),
             parameters,
+            mix: self.mix.as_deref().map(parse_mix).transpose().map_err(|e| anyhow!("--mix: {e}"))?,
         })
     }
 

@@ -1,0 +1,195 @@
+//! `compare`: two sets of recordings, or two commands run in turn.
+
+use super::open_recordings;
+use crate::cli::CompareArguments;
+use crate::{Ended, interrupt, output, run, search};
+use analysis::{Analysis, CompareOptions, ComparedRow, Comparison, Options, compare};
+use anyhow::{Context, anyhow, bail};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A change that must not be: `p99 > +5%`.
+#[derive(Clone, PartialEq, Debug)]
+struct Limit {
+    text: String,
+    row: String,
+    above: f64,
+}
+
+impl Limit {
+    fn parse(text: &str) -> anyhow::Result<Limit> {
+        let expected = || anyhow!("--fail-if '{text}': expected a limit such as 'p99 > +5%' or 'mean > +10%'");
+        let (row, change) = text.split_once('>').ok_or_else(expected)?;
+        let change = change.trim().strip_suffix('%').ok_or_else(expected)?.trim();
+        let percent: f64 = change.trim_start_matches('+').parse().map_err(|_| expected())?;
+        if !percent.is_finite() || percent <= -100.0 {
+            return Err(expected());
+        }
+        Ok(Limit { text: text.to_owned(), row: row.trim().to_owned(), above: 1.0 + percent / 100.0 })
+    }
+
+    /// Whether the whole interval of the ratio lies above the limit.
+    fn is_broken(&self, rows: &[ComparedRow]) -> anyhow::Result<bool> {
+        let row = rows.iter().find(|r| r.name == self.row).ok_or_else(|| {
+            let names: Vec<&str> = rows.iter().map(|r| r.name.as_str()).collect();
+            anyhow!("--fail-if '{}': there is no `{}` on both sides; there are {}", self.text, self.row, names.join(", "))
+        })?;
+        Ok(row.ratio.as_ref().is_some_and(|ratio| ratio.interval.is_some() && ratio.low() > self.above))
+    }
+}
+
+pub(crate) fn run(arguments: CompareArguments, json: bool) -> anyhow::Result<Ended> {
+    let limits: Vec<Limit> = arguments.fail_if.iter().map(|t| Limit::parse(t)).collect::<Result<_, _>>()?;
+    let margin = match &arguments.equivalent_within {
+        Some(text) => Some(search::percentage(text).map_err(|e| anyhow!("--equivalent-within {e}"))?),
+        None => None,
+    };
+    let (base, new) = match (&arguments.base, &arguments.new, &arguments.run, &arguments.vs) {
+        (Some(base), Some(new), None, None) => (analyses(base)?, analyses(new)?),
+        (None, None, Some(base), Some(new)) => interleave(base, new, &arguments)?,
+        _ => bail!("compare: name two recordings, or two commands with --run and --vs"),
+    };
+    let options =
+        CompareOptions { margin, allow_different_loads: arguments.force, ..CompareOptions::default() };
+    let base: Vec<&Analysis> = base.iter().collect();
+    let new: Vec<&Analysis> = new.iter().collect();
+    let comparison = compare(&base, &new, &options)?;
+    show(&comparison, &limits, json)
+}
+
+fn analyses(path: &Path) -> anyhow::Result<Vec<Analysis>> {
+    open_recordings(path)?
+        .into_iter()
+        .map(|recording| Ok(analysis::analyse(&[recording], &Options::default())?))
+        .collect()
+}
+
+fn show(comparison: &Comparison, limits: &[Limit], json: bool) -> anyhow::Result<Ended> {
+    let mut broken = Vec::new();
+    for limit in limits {
+        if limit.is_broken(&comparison.rows)? {
+            broken.push(limit.text.as_str());
+        }
+    }
+    if json {
+        let mut document = report::json::comparison(comparison);
+        document["limits_broken"] = serde_json::json!(broken);
+        output::json(&document)?;
+    } else {
+        let options = report::text::TextOptions { width: output::width(), colour: output::wants_colour() };
+        let mut page = report::text::comparison_page(comparison, &options);
+        for text in &broken {
+            page += &format!("limit broken: {text}\n");
+        }
+        output::result(&page)?;
+    }
+    Ok(if broken.is_empty() { Ended::Well } else { Ended::LimitBroken })
+}
+
+/// Runs both commands `--repeat` times in turn, each in a fresh process; which goes first alternates.
+fn interleave(base: &str, new: &str, arguments: &CompareArguments) -> anyhow::Result<(Vec<Analysis>, Vec<Analysis>)> {
+    let repeats = arguments.repeat;
+    if !(1..=1000).contains(&repeats) {
+        bail!("--repeat {repeats}: must be in 1..1000");
+    }
+    let stamp = run::timestamp(clock::wall_time_ns());
+    let parent =
+        arguments.out.clone().unwrap_or_else(|| PathBuf::from("recordings").join(format!("{stamp}-compare")));
+    let sides = [(base, parent.join("base")), (new, parent.join("new"))];
+    for number in 1..=repeats {
+        let order = if number % 2 == 1 { [0, 1] } else { [1, 0] };
+        for side in order {
+            if interrupt::requested() {
+                bail!("interrupted after {} of {repeats} rounds; recordings: {}", number - 1, parent.display());
+            }
+            let (flags, directory) = &sides[side];
+            let name = if side == 0 { "base" } else { "new" };
+            output::note(&format!("round {number} of {repeats}: {name}"));
+            run_process(flags, &directory.join(format!("run-{number:03}")))?;
+        }
+    }
+    Ok((analyses(&sides[0].1)?, analyses(&sides[1].1)?))
+}
+
+fn run_process(flags: &str, directory: &Path) -> anyhow::Result<()> {
+    let program = std::env::current_exe().context("can't find this program again")?;
+    let words = split_words(flags)?;
+    let words = words.strip_prefix(&["run".to_owned()]).unwrap_or(&words);
+    let status = Command::new(program)
+        .arg("run")
+        .args(words)
+        .arg("--out")
+        .arg(directory)
+        .arg("--json")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::inherit())
+        .status()
+        .context("can't start truetail again")?;
+    match status.code() {
+        // An invalid run is a result, too: the comparison says so.
+        Some(0 | 3) => Ok(()),
+        Some(code) => bail!("`truetail run {flags}` ended with exit code {code}"),
+        None => bail!("`truetail run {flags}` was ended by a signal"),
+    }
+}
+
+/// Splits as a shell does, with single and double quotes and without anything else.
+fn split_words(text: &str) -> anyhow::Result<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    for c in text.chars() {
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (Some(_), c) => word.get_or_insert_default().push(c),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (None, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    if quote.is_some() {
+        bail!("`{text}`: a quote is not closed");
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Estimate;
+
+    fn row(name: &str, low: f64, high: f64) -> ComparedRow {
+        let one = Estimate { interval: Some((1.0, 1.0)), ..Estimate::exact(1.0, 10) };
+        let ratio = Estimate { interval: Some((low, high)), ..Estimate::exact((low + high) / 2.0, 10) };
+        let difference = stats_difference(&ratio);
+        ComparedRow { name: name.into(), base: one.clone(), new: one, ratio: Some(ratio), difference, equivalent: None }
+    }
+
+    fn stats_difference(ratio: &Estimate) -> stats::Difference {
+        stats::Difference::of(ratio)
+    }
+
+    #[test]
+    fn a_limit_is_broken_only_beyond_doubt() {
+        let limit = Limit::parse("p99 > +5%").expect("a limit");
+        assert!(limit.is_broken(&[row("p99", 1.06, 1.2)]).expect("a row"));
+        assert!(!limit.is_broken(&[row("p99", 1.04, 1.2)]).expect("a row"));
+        let missing = limit.is_broken(&[row("p50", 1.0, 1.0)]).expect_err("no row").to_string();
+        assert!(missing.contains("there are p50"), "{missing}");
+        for bad in ["p99", "p99 > 5", "p99 < 5%", "p99 > x%", "p99 > -100%"] {
+            assert!(Limit::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn words_are_split_as_a_shell_does() {
+        let words = split_words("sqlite:a.db --mix 'A=1, B=2' -d \"10 s\" ''").expect("words");
+        assert_eq!(words, ["sqlite:a.db", "--mix", "A=1, B=2", "-d", "10 s", ""]);
+        assert!(split_words("'open").is_err());
+    }
+}

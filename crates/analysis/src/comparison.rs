@@ -1,0 +1,287 @@
+//! One set of runs against another.
+
+use crate::{Analysis, MeasureSummary, RecordingInfo, VerdictState, limits};
+use record::{LoadModel, Measure};
+use stats::Difference;
+use units::{Bound, Estimate, Quantile};
+
+/// How to compare.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CompareOptions {
+    /// Two sides whose ratio certainly lies within 1 ± this are called equivalent; `None` does not ask.
+    pub margin: Option<f64>,
+    /// The quantile that decides.
+    pub headline: Quantile,
+    /// Compares different load models or offered rates all the same.
+    pub allow_different_loads: bool,
+}
+
+impl Default for CompareOptions {
+    fn default() -> CompareOptions {
+        CompareOptions { margin: None, headline: limits::headline(), allow_different_loads: false }
+    }
+}
+
+/// Why runs can't be compared. One line each.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum CompareError {
+    /// A side has no run.
+    #[error("nothing to compare on the {side} side: name at least one recording")]
+    Nothing {
+        /// `base` or `new`.
+        side: &'static str,
+    },
+    /// A run has no samples.
+    #[error("{name} has no measured request: repeat the run")]
+    NoSamples {
+        /// The recording.
+        name: String,
+    },
+    /// The load models differ.
+    #[error(
+        "{first} is a {first_model} and {second} a {second_model}: their times are not of the same kind; \
+         compare runs of one load model, or allow different loads to compare their service times"
+    )]
+    Models {
+        /// A recording.
+        first: String,
+        /// Its model.
+        first_model: &'static str,
+        /// Another.
+        second: String,
+        /// Its model.
+        second_model: &'static str,
+    },
+    /// The offered rates differ.
+    #[error(
+        "{first} was offered {first_rate:.1}/s and {second} {second_rate:.1}/s: response times depend on the \
+         rate; repeat one of them at the other's rate, or allow different loads"
+    )]
+    Rates {
+        /// A recording.
+        first: String,
+        /// Its rate.
+        first_rate: f64,
+        /// Another.
+        second: String,
+        /// Its rate.
+        second_rate: f64,
+    },
+}
+
+/// Two sides, quantity by quantity.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Comparison {
+    /// Which time is compared: response time, or service time for closed loops and different models.
+    pub measure: Measure,
+    /// Names of the base's recordings, and its worst verdict.
+    pub base: (Vec<String>, VerdictState),
+    /// The same of the new side.
+    pub new: (Vec<String>, VerdictState),
+    /// Quantiles ascending, then maximum, mean, standard deviation, coefficient of variation.
+    pub rows: Vec<ComparedRow>,
+    /// The difference in the quantity that decides.
+    pub difference: Difference,
+    /// Which that is: the headline quantile, or the highest one below that both sides carry.
+    pub decided_by: String,
+    /// What the reader must know: different loads, few runs, verdicts that are not valid.
+    pub warnings: Vec<String>,
+}
+
+/// One quantity on both sides; nanoseconds unless it is a ratio itself.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ComparedRow {
+    /// `p99`, `mean`, `max`, …
+    pub name: String,
+    /// The base: of one run, or across its runs.
+    pub base: Estimate,
+    /// The new side.
+    pub new: Estimate,
+    /// new / base; `None` when either is zero.
+    pub ratio: Option<Estimate>,
+    /// What the ratio's interval says.
+    pub difference: Difference,
+    /// Whether the ratio certainly lies within the margin; `None` when not asked or not known.
+    pub equivalent: Option<bool>,
+}
+
+/// Compares runs of a base with runs of something new; several runs on a side are repeats of it.
+///
+/// Intervals are those of the analyses' level, row by row: of twenty rows without any difference, one will
+/// show one at 95 %. That is why one row, named beforehand, decides. With three or more runs on a side the
+/// spread between them makes its interval (`stats::across_runs`).
+///
+/// # Errors
+/// When a side is empty or without samples, or the loads differ and that was not allowed.
+pub fn compare(
+    base: &[&Analysis],
+    new: &[&Analysis],
+    options: &CompareOptions,
+) -> Result<Comparison, CompareError> {
+    for (side, name) in [(base, "base"), (new, "new")] {
+        if side.is_empty() {
+            return Err(CompareError::Nothing { side: name });
+        }
+    }
+    let all: Vec<&Analysis> = base.iter().chain(new).copied().collect();
+    let mut warnings = Vec::new();
+    for other in &all[1..] {
+        match (same_load(all[0], other), options.allow_different_loads) {
+            (Err(error), false) => return Err(error),
+            (Err(error), true) => warnings.push(format!("the loads differ: {error}")),
+            (Ok(()), _) => {}
+        }
+    }
+    let has_response = all.iter().all(|a| model(a).has_response_time());
+    let measure = if has_response { Measure::Response } else { Measure::Service };
+    let sides = (summaries(base, measure)?, summaries(new, measure)?);
+    let rows = rows(&sides.0, &sides.1, options);
+    let headline = headline(&rows, &sides.0, options);
+    warnings.extend(cautions(&all, base.len(), new.len()));
+    Ok(Comparison {
+        measure,
+        base: side(base),
+        new: side(new),
+        difference: headline.map_or(Difference::NotShown, |row| row.difference),
+        decided_by: headline.map_or_else(|| "mean".to_owned(), |row| row.name.clone()),
+        rows,
+        warnings,
+    })
+}
+
+fn first(analysis: &Analysis) -> Option<&RecordingInfo> {
+    analysis.recordings.first()
+}
+
+fn name(analysis: &Analysis) -> String {
+    first(analysis).map_or_else(String::new, |r| r.name.clone())
+}
+
+fn model(analysis: &Analysis) -> LoadModel {
+    first(analysis).map_or(LoadModel::Closed, |r| r.header.load.model)
+}
+
+/// The rate that was asked for: the mean over the measured phases, all clients together. The count would
+/// differ by chance between runs of one random process.
+fn asked_rate(analysis: &Analysis) -> Option<f64> {
+    let client = |info: &RecordingInfo| -> Option<f64> {
+        let (mut arrivals, mut time) = (0.0, 0.0);
+        for phase in info.header.phases.iter().filter(|p| p.kind == record::PhaseKind::Measured) {
+            let (begin, end) = phase.offered?;
+            let length = phase.end.0.saturating_sub(phase.begin.0) as f64;
+            arrivals += (begin.get() + end.get()) / 2.0 * length;
+            time += length;
+        }
+        (time > 0.0).then(|| arrivals / time)
+    };
+    analysis.recordings.iter().map(client).sum()
+}
+
+fn same_load(a: &Analysis, b: &Analysis) -> Result<(), CompareError> {
+    let (first, second) = (name(a), name(b));
+    if model(a) != model(b) {
+        let (first_model, second_model) = (model(a).name(), model(b).name());
+        return Err(CompareError::Models { first, first_model, second, second_model });
+    }
+    match (asked_rate(a), asked_rate(b)) {
+        (Some(first_rate), Some(second_rate))
+            if (first_rate - second_rate).abs() > limits::SAME_RATE * first_rate.max(second_rate) =>
+        {
+            Err(CompareError::Rates { first, first_rate, second, second_rate })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn summaries<'a>(side: &[&'a Analysis], measure: Measure) -> Result<Vec<&'a MeasureSummary>, CompareError> {
+    let of =
+        |a: &&'a Analysis| a.total.measure(measure).ok_or_else(|| CompareError::NoSamples { name: name(a) });
+    side.iter().map(of).collect()
+}
+
+fn side(runs: &[&Analysis]) -> (Vec<String>, VerdictState) {
+    let names = runs.iter().flat_map(|a| a.recordings.iter().map(|r| r.name.clone())).collect();
+    (names, runs.iter().map(|a| a.verdict.state).max().unwrap_or(VerdictState::Invalid))
+}
+
+/// A quantity of a summary.
+type Pick<'a> = Box<dyn Fn(&MeasureSummary) -> Option<Estimate> + 'a>;
+
+fn rows(base: &[&MeasureSummary], new: &[&MeasureSummary], options: &CompareOptions) -> Vec<ComparedRow> {
+    let mut picks: Vec<(String, Pick<'_>)> = Vec::new();
+    for (quantile, _) in &base[0].quantiles {
+        picks.push((quantile.name(), Box::new(|m| m.quantile(*quantile).cloned())));
+    }
+    picks.push(("max".to_owned(), Box::new(|m| Some(Estimate { bound: max_bound(m), ..observed_max(m) }))));
+    picks.push(("mean".to_owned(), Box::new(|m| Some(m.mean.clone()))));
+    picks.push(("standard deviation".to_owned(), Box::new(|m| Some(m.sd.clone()))));
+    let cv: Pick<'_> = Box::new(|m| Some(m.spreads.coefficient_of_variation.clone()));
+    picks.push(("coefficient of variation".to_owned(), cv));
+    let row = |(name, pick): &(String, Pick<'_>)| {
+        let across = |side: &[&MeasureSummary]| -> Option<Estimate> {
+            let runs: Option<Vec<Estimate>> = side.iter().map(|m| pick(m)).collect();
+            combined(&runs?)
+        };
+        Some(compared(name.clone(), across(base)?, across(new)?, options))
+    };
+    picks.iter().filter_map(row).collect()
+}
+
+/// A maximum is no estimate: one run's says nothing of the next one's, so it has no interval here.
+fn observed_max(summary: &MeasureSummary) -> Estimate {
+    let max = Estimate::exact(summary.max.0 as f64, summary.n);
+    Estimate { level: summary.mean.level, method: "observed in one run", ..max }
+}
+
+fn max_bound(summary: &MeasureSummary) -> Bound {
+    if summary.censored > 0 { Bound::AtLeast } else { Bound::Exact }
+}
+
+/// Across runs; values of zero have no logarithm, so that theirs is the mean without an interval.
+fn combined(runs: &[Estimate]) -> Option<Estimate> {
+    let mean = || runs.iter().map(|r| r.point).sum::<f64>() / runs.len() as f64;
+    stats::across_runs(runs).or_else(|| {
+        let first = runs.first()?;
+        Some(Estimate { point: mean(), interval: None, method: stats::METHOD_REPEATS, ..first.clone() })
+    })
+}
+
+fn compared(name: String, base: Estimate, new: Estimate, options: &CompareOptions) -> ComparedRow {
+    let ratio = stats::ratio(&base, &new);
+    ComparedRow {
+        name,
+        difference: ratio.as_ref().map_or(Difference::NotShown, Difference::of),
+        equivalent: options.margin.and_then(|margin| stats::equivalent(ratio.as_ref()?, margin)),
+        ratio,
+        base,
+        new,
+    }
+}
+
+/// The row of the headline quantile, or of the highest below it that both sides carry; else the mean's.
+fn headline<'a>(
+    rows: &'a [ComparedRow],
+    base: &[&MeasureSummary],
+    options: &CompareOptions,
+) -> Option<&'a ComparedRow> {
+    let carried = base[0].quantiles.iter().map(|(q, _)| *q).filter(|q| *q <= options.headline);
+    let mut names: Vec<String> = carried.map(|q| q.name()).collect();
+    names.reverse();
+    names.push("mean".to_owned());
+    names.iter().find_map(|name| rows.iter().find(|r| r.name == *name))
+}
+
+fn cautions(all: &[&Analysis], base: usize, new: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    if base.min(new) < 3 {
+        found.push(format!(
+            "{base} run(s) against {new}: the intervals hold for these runs; with three or more on each side \
+             they would hold for the next ones, too"
+        ));
+    }
+    for analysis in all.iter().filter(|a| a.verdict.state != VerdictState::Valid) {
+        let why = analysis.verdict.reasons.first().map_or("", |r| r.text.as_str());
+        found.push(format!("{} is {}: {why}", name(analysis), analysis.verdict.state.name()));
+    }
+    found
+}

@@ -1,0 +1,293 @@
+//! Each reason of the verdict, planted, and absent where nothing speaks for it.
+
+mod made;
+
+use analysis::{Analysis, AnalysisError, ReasonKind, Scope, Severity, VerdictState};
+use made::{MS, Run, S, analyse_all, phase, took};
+use record::{
+    Ending, Event, EventKind, LoadModel, Measure, NoiseObservation, NoiseSourceFacts, PhaseKind, Provenance,
+    Sample,
+};
+use units::{Bound, Instant, Nanos, Outcome, Quantile, Seed};
+
+/// 20 s at 1/ms, exponential service times of 0.3 ms on average.
+fn plain() -> Run {
+    Run::new(LoadModel::Open, 20).each_ms(20_000, |i, s| took(s, exponential(i, 3e5)))
+}
+
+fn exponential(i: u64, mean: f64) -> u64 {
+    (Seed(9).at(i).exponential() * mean) as u64 + 1
+}
+
+fn severity(analysis: &Analysis, kind: ReasonKind) -> Option<Severity> {
+    analysis.verdict.reasons.iter().find(|r| r.kind == kind).map(|r| r.severity)
+}
+
+fn q(q: f64) -> Option<Quantile> {
+    Quantile::new(q)
+}
+
+/// Changes samples for which `which` holds.
+fn changed(mut run: Run, which: impl Fn(u64) -> bool, change: impl Fn(Sample) -> Sample) -> Run {
+    for sample in &mut run.samples {
+        if which(sample.seq) {
+            *sample = change(*sample);
+        }
+    }
+    run
+}
+
+#[test]
+fn a_clean_run_is_valid_to_its_maximum() {
+    let found = plain().analyse();
+    assert_eq!(found.verdict.state, VerdictState::Valid, "{:?}", found.verdict.reasons);
+    // 20,000 samples do not carry p99.99, and that is only a note.
+    assert_eq!(severity(&found, ReasonKind::TooFewSamples), Some(Severity::Note));
+    assert_eq!(found.verdict.reasons.len(), 1);
+    assert_eq!((found.verdict.believable_to, found.verdict.bound_reason.as_str()), (q(1.0), ""));
+    assert_eq!(found.total.whole().unwrap().withheld, [q(0.9999).unwrap()]);
+    assert!((found.offered.unwrap().get() - 1000.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_live_run_without_observers_says_so() {
+    let mut run = plain();
+    run.input.info.header.provenance = Provenance::Live;
+    assert!(run.analyse().verdict.bound_reason.contains("no source"));
+}
+
+#[test]
+fn lag_and_pick_up_bound_what_can_be_believed() {
+    // Each fiftieth request is sent 10 ms late: the longest 2 % are the harness's.
+    let late =
+        |s: Sample| Sample { sent: s.sent + Nanos(10 * MS), completed: s.completed + Nanos(10 * MS), ..s };
+    let found = changed(plain(), |seq| seq % 50 == 0, late).analyse();
+    assert_eq!(severity(&found, ReasonKind::HarnessShare), Some(Severity::Suspect));
+    assert_eq!(found.verdict.believable_to, q(0.95));
+    assert!(found.verdict.bound_reason.contains("harness"));
+    let row = |p: f64| *found.anatomy.rows.iter().find(|r| Some(r.quantile) == q(p)).unwrap();
+    assert!(row(0.99).lag_ns > 9e6 && row(0.5).lag_ns < 1e5);
+    // The same on the other side of the wire.
+    let picked_up = |s: Sample| Sample { arrived: s.completed, completed: s.completed + Nanos(10 * MS), ..s };
+    let found = changed(plain(), |seq| seq % 50 == 0, picked_up).analyse();
+    assert_eq!(
+        (found.verdict.believable_to, severity(&found, ReasonKind::HarnessShare)),
+        (q(0.95), Some(Severity::Suspect))
+    );
+    let last = found.anatomy.rows.last().unwrap();
+    assert_eq!(last.pick_up_ns, Some(10.0 * MS as f64));
+    assert!((last.service_ns + 10.0 * MS as f64 - last.whole_ns).abs() < 1.0);
+}
+
+fn with_noise(mut run: Run, name: &str, value: f64) -> Run {
+    let available = Ok(1_000);
+    run.input.noise_sources =
+        vec![NoiseSourceFacts { name: name.to_owned(), unit: "ns".to_owned(), available }];
+    let observation = |i: u64| {
+        let (begin, end) = (Instant(i * 100 * MS), Instant((i + 1) * 100 * MS));
+        // Once in a second, so that the mean is a tenth of it.
+        NoiseObservation { source: 0, value: if i % 10 == 0 { value } else { 0.0 }, begin, end }
+    };
+    run.input.noise = (0..400).map(observation).collect();
+    run
+}
+
+#[test]
+fn the_hosts_stalls_bound_what_can_be_believed() {
+    // 30 ms stolen each second: 1.5 % of two CPUs, and 3 % of the requests may have met it.
+    let found = with_noise(plain(), "steal", 30.0 * MS as f64).analyse();
+    assert_eq!(severity(&found, ReasonKind::Steal), Some(Severity::Suspect));
+    assert_eq!(found.verdict.believable_to, q(0.9));
+    assert!(found.verdict.bound_reason.contains("host"));
+    let found = with_noise(plain(), "throttled", 10.0 * MS as f64).analyse();
+    assert_eq!(severity(&found, ReasonKind::Steal), Some(Severity::Suspect));
+    let found = with_noise(plain(), "steal", 1.0).analyse();
+    assert_eq!(
+        (severity(&found, ReasonKind::Steal), found.verdict.state),
+        (Some(Severity::Note), VerdictState::Valid)
+    );
+    assert_eq!(found.verdict.believable_to, q(1.0));
+    let found = with_noise(plain(), "client-cpu", 1.0).analyse();
+    assert_eq!(severity(&found, ReasonKind::ClientSaturated), Some(Severity::Suspect));
+}
+
+#[test]
+fn an_overloaded_server_does_not_reach_the_rate() {
+    // Service takes 1.02 ms at one request each millisecond: the backlog grows all along.
+    let serve = |factor: f64| {
+        Run::new(LoadModel::Open, 20).each_ms(20_000, |i, s| {
+            let wait = (i as f64 * (factor - 1.0)).max(0.0);
+            let ready = s.intended + Nanos((wait * 1e6) as u64);
+            Sample { ready, sent: ready, completed: ready + Nanos((factor * 1e6) as u64), ..s }
+        })
+    };
+    let found = serve(1.02).analyse();
+    assert_eq!(severity(&found, ReasonKind::RateNotReached), Some(Severity::Suspect));
+    assert_eq!(severity(&found, ReasonKind::NotStationary), Some(Severity::Suspect));
+    assert!(found.achieved.get() < 985.0);
+    assert_eq!(severity(&serve(1.2).analyse(), ReasonKind::RateNotReached), Some(Severity::Invalid));
+    // 0.5 % over: 99.5 % complete in time, and still the backlog gives it away.
+    let creeping = serve(1.005).analyse();
+    let reason = creeping.verdict.reasons.iter().find(|r| r.kind == ReasonKind::RateNotReached).unwrap();
+    assert!(reason.text.contains("backlog"), "{}", reason.text);
+    assert_eq!(severity(&serve(0.9).analyse(), ReasonKind::RateNotReached), None);
+}
+
+#[test]
+fn outcomes_are_judged_by_their_shares() {
+    let cases = [
+        (Outcome::Miss, ReasonKind::Misses, 50, Severity::Suspect),
+        (Outcome::Abort, ReasonKind::Aborts, 50, Severity::Suspect),
+        (Outcome::Deadlock, ReasonKind::Errors, 50, Severity::Suspect),
+        (Outcome::Server, ReasonKind::Errors, 1, Severity::Invalid),
+    ];
+    for (outcome, kind, every, expected) in cases {
+        let found = changed(plain(), |seq| seq % every == 0, |s| Sample { outcome, ..s }).analyse();
+        assert_eq!(severity(&found, kind), Some(expected), "{outcome:?}");
+        let rare = changed(plain(), |seq| seq % 200 == 0, |s| Sample { outcome, ..s }).analyse();
+        assert_eq!(severity(&rare, kind), None, "{outcome:?}");
+    }
+}
+
+#[test]
+fn censored_requests_make_lower_bounds() {
+    let cut = |s: Sample| Sample { completed: s.sent + Nanos(50 * MS), outcome: Outcome::Timeout, ..s };
+    let found = changed(plain(), |seq| seq % 40 == 0, cut).analyse();
+    assert_eq!(severity(&found, ReasonKind::Censored), Some(Severity::Suspect));
+    let whole = found.total.whole().unwrap();
+    assert_eq!((whole.censored, whole.bounded().next()), (500, q(0.99)));
+    assert_eq!(whole.quantile(q(0.95).unwrap()).unwrap().bound, Bound::Exact);
+    // A request that no session ever took: censored in its response time and pool wait, without a service time.
+    let never = |s: Sample| Sample {
+        ready: Instant::NONE,
+        sent: Instant::NONE,
+        completed: Instant(20 * S),
+        outcome: Outcome::Unfinished,
+        ..s
+    };
+    let found = changed(plain(), |seq| seq == 19_000, never).analyse();
+    let n = |m: Measure| found.total.measure(m).map(|m| (m.n, m.censored));
+    assert_eq!(n(Measure::Response), Some((20_000, 1)));
+    assert_eq!((n(Measure::PoolWait), n(Measure::Service)), (Some((20_000, 1)), Some((19_999, 0))));
+    assert_eq!(severity(&found, ReasonKind::Censored), Some(Severity::Note));
+}
+
+#[test]
+fn facts_of_the_recording_count() {
+    let with = |change: &dyn Fn(&mut Run)| {
+        let mut run = plain();
+        change(&mut run);
+        run.analyse()
+    };
+    let step = Event {
+        kind: EventKind::ClockStep,
+        begin: Instant(S),
+        end: Instant(S),
+        subject: String::new(),
+        detail: "forward by 3 s".to_owned(),
+    };
+    let cases: [(&dyn Fn(&mut Run), ReasonKind, Severity); 8] = [
+        (&|r| r.input.info.dropped = 1, ReasonKind::SamplesDropped, Severity::Invalid),
+        (&|r| r.input.unwritable = 1, ReasonKind::SamplesDropped, Severity::Invalid),
+        (&|r| r.input.events.push(step.clone()), ReasonKind::Clock, Severity::Suspect),
+        (
+            &|r| {
+                r.input.info.complete = false;
+                r.input.ending = None;
+            },
+            ReasonKind::Incomplete,
+            Severity::Suspect,
+        ),
+        (&|r| r.input.ending = Some(Ending::Failed("x".into())), ReasonKind::Incomplete, Severity::Invalid),
+        (&|r| r.input.ending = Some(Ending::Interrupted("x".into())), ReasonKind::Incomplete, Severity::Note),
+        (
+            &|r| r.input.facts.push(("invariant sum of balances".into(), "off by 3".into())),
+            ReasonKind::Invariants,
+            Severity::Invalid,
+        ),
+        (
+            &|r| r.input.info.header.provenance = Provenance::Imported { tool: "pgbench".into() },
+            ReasonKind::ImportGap,
+            Severity::Note,
+        ),
+    ];
+    for (change, kind, expected) in cases {
+        assert_eq!(severity(&with(change), kind), Some(expected), "{kind:?}");
+    }
+    let holds = with(&|r| r.input.facts.push(("invariant sum of balances".into(), "holds".into())));
+    assert_eq!(severity(&holds, ReasonKind::Invariants), None);
+    assert_eq!(
+        severity(&Run::new(LoadModel::Open, 1).analyse(), ReasonKind::TooFewSamples),
+        Some(Severity::Invalid)
+    );
+    let texts = with(&|r| r.input.info.dropped = 1).verdict.reasons;
+    assert!(texts.iter().all(|r| !r.text.contains('\n') && !r.text.is_empty()));
+    assert!(texts.windows(2).all(|pair| pair[0].severity >= pair[1].severity), "worst first");
+}
+
+#[test]
+fn warm_up_is_shown_and_not_counted() {
+    let phases = vec![
+        phase("warm-up", PhaseKind::WarmUp, 0, 5 * S, Some(1000.0)),
+        phase("measured", PhaseKind::Measured, 5 * S, 20 * S, Some(1000.0)),
+    ];
+    let run = Run::with_phases(LoadModel::Open, phases).each_ms(20_000, |i, s| {
+        let phase = u8::from(i >= 5_000);
+        let slow = if phase == 0 { 10 } else { 1 };
+        Sample { phase, op: (i % 2) as u8, ..took(s, slow * exponential(i, 2e5)) }
+    });
+    let found = run.analyse();
+    assert_eq!(found.total.counts.total, 15_000);
+    assert_eq!(found.measured, (Instant(5 * S), Instant(20 * S)));
+    let scope = |scope: Scope| found.scopes.iter().find(|s| s.scope == scope).unwrap();
+    assert_eq!(scope(Scope::Phase(0)).counts.total, 5_000);
+    assert_eq!(scope(Scope::Operation(1)).counts.total, 7_500);
+    let mean = |s: &analysis::ScopeSummary| s.whole().unwrap().mean.point;
+    assert!(mean(scope(Scope::Phase(0))) > 5.0 * mean(&found.total));
+    assert_eq!(severity(&found, ReasonKind::NotStationary), None, "the warm-up does not count");
+    // The series spans both.
+    let series = &found.series[0];
+    let points = series.sliding_mean.iter().filter(|(at, _)| at.0 < 5 * S);
+    assert!(points.count() > 100);
+    assert_eq!(found.heat_maps[0].columns.iter().flatten().sum::<u32>(), 20_000);
+    assert_eq!(found.load.len(), 20);
+}
+
+fn client(id: u16, epoch_shift_s: u64) -> Run {
+    let mut run = plain();
+    run.input.info.header.client = id;
+    run.input.info.header.epoch_wall_ns += epoch_shift_s * S;
+    run.input.info.header.host.name = format!("host{id}");
+    run.input.info.name = format!("client{id}");
+    run.samples.iter_mut().for_each(|s| s.client = id);
+    run
+}
+
+#[test]
+fn clients_of_one_run_are_merged_on_wall_time() {
+    let found = analyse_all(&[client(0, 0), client(1, 2)]).unwrap();
+    assert_eq!((found.total.counts.total, found.clients.len()), (40_000, 2));
+    assert_eq!(found.measured, (Instant(0), Instant(22 * S)));
+    assert_eq!(found.clients[1].host, "host1");
+    assert_eq!(found.load[1].offered, Some(1000.0));
+    assert_eq!(found.load[2].offered, Some(2000.0), "the second client starts two seconds later");
+    assert!(found.scopes.iter().any(|s| s.scope == Scope::Client(1) && s.counts.total == 20_000));
+    assert_eq!(severity(&found, ReasonKind::RateNotReached), None);
+    assert!((found.offered.unwrap().get() - 2000.0).abs() < 1e-6, "each over its own time");
+}
+
+#[test]
+fn recordings_that_do_not_belong_together_are_refused() {
+    let apart = analyse_all(&[client(0, 0), client(1, 60)]).unwrap_err();
+    assert!(matches!(apart, AnalysisError::Apart { .. }) && apart.to_string().contains("40"), "{apart}");
+    let mut closed = client(1, 0);
+    closed.input.info.header.load.model = LoadModel::Closed;
+    assert!(matches!(analyse_all(&[client(0, 0), closed]), Err(AnalysisError::Models { .. })));
+    let mut other = client(1, 0);
+    other.input.info.header.operations.push("Scan".to_owned());
+    assert!(matches!(
+        analyse_all(&[client(0, 0), other]),
+        Err(AnalysisError::Shapes { what: "operations", .. })
+    ));
+    assert!(matches!(analyse_all(&[]), Err(AnalysisError::Nothing)));
+}

@@ -1,0 +1,5 @@
+//! placeholder
+/// placeholder
+pub fn page(_analysis: &analysis::Analysis) -> String {
+    String::new()
+}

@@ -1,0 +1,64 @@
+//! The page of a comparison.
+
+use super::paint::{Paint, wrap};
+use super::table::Table;
+use super::{TextOptions, estimate_ratio, time};
+use analysis::{ComparedRow, Comparison};
+use units::Estimate;
+
+/// Two sides, row by row, and what they show.
+pub fn comparison_page(comparison: &Comparison, options: &TextOptions) -> String {
+    let paint = Paint { colour: options.colour };
+    let mut text = String::new();
+    let mut say = |line: &str| {
+        for line in wrap("", "  ", line, options.width) {
+            text += line.trim_end();
+            text.push('\n');
+        }
+    };
+    let equivalent = comparison.rows.iter().find(|r| r.name == comparison.decided_by).and_then(|r| r.equivalent);
+    let also = if equivalent == Some(true) { " and equivalent within the margin" } else { "" };
+    say(&format!(
+        "{} by {} of the {}{also}",
+        comparison.difference.name(),
+        comparison.decided_by,
+        comparison.measure.name()
+    ));
+    for (side, (names, state)) in [("base", &comparison.base), ("new", &comparison.new)] {
+        say(&format!("{side}: {} {} ({})", runs(names.len()), paint.state(*state), names.join(", ")));
+    }
+    for warning in &comparison.warnings {
+        say(&format!("note: {warning}"));
+    }
+    say("");
+    let asked = comparison.rows.iter().any(|r| r.equivalent.is_some());
+    let mut head: Vec<String> = ["", "base", "new", "new/base", ""].map(str::to_owned).to_vec();
+    if asked {
+        head.push("equivalent".to_owned());
+    }
+    let mut table = Table::new(head);
+    for row in &comparison.rows {
+        table.row(cells(row, asked));
+    }
+    text + &table.render(&paint)
+}
+
+fn runs(count: usize) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+}
+
+fn cells(row: &ComparedRow, asked: bool) -> Vec<String> {
+    let plain = row.name.contains('/') || row.name.contains("variation");
+    let value = |e: &Estimate| if plain { format!("{:.2}", e.point) } else { time(e.point) };
+    let ratio = row.ratio.as_ref().map_or_else(|| "–".to_owned(), estimate_ratio);
+    let mut cells =
+        vec![row.name.clone(), value(&row.base), value(&row.new), ratio, row.difference.name().to_owned()];
+    if asked {
+        cells.push(match row.equivalent {
+            Some(true) => "yes".to_owned(),
+            Some(false) => "not shown".to_owned(),
+            None => "unknown".to_owned(),
+        });
+    }
+    cells
+}
