@@ -252,7 +252,8 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
     pub(crate) fn next_deadline(&self) -> Option<Ticks> {
         let limit = self.timeout_ticks?;
         let first = self.sent_at.iter().zip(&self.cancels).filter_map(|(sent, cancel)| {
-            (sent.get() != u64::MAX && cancel.get() == Cancel::No).then(|| sent.get().saturating_add(limit))
+            let waiting = sent.get() != u64::MAX && cancel.get() == Cancel::No;
+            waiting.then_some(sent.get().saturating_add(limit))
         });
         first.min().map(Ticks)
     }
