@@ -120,7 +120,8 @@ impl PyramidBuilder {
         }
         let total = sums[sums.len() - 1].0;
         let Some(first) = self.buckets.iter().position(|b| b.count > 0) else { return Vec::new() };
-        let (begin, end) = ((first as u64) << self.shift, (self.buckets.len() as u64) << self.shift);
+        let moment = |bucket: usize| (bucket as u64).saturating_mul(1 << self.shift);
+        let (begin, end) = (moment(first), moment(self.buckets.len()));
         let step = ((end - begin) / SLIDING_POINTS).max(1 << self.shift);
         let mut points = Vec::new();
         let mut at = begin + step / 2;
@@ -133,7 +134,7 @@ impl PyramidBuilder {
             if self.occupied_near(index) && to > from {
                 points.push((Instant(at), (sum_to(&sums, to) - sum_to(&sums, from)) / (to - from)));
             }
-            at += step;
+            at = at.saturating_add(step);
         }
         points
     }

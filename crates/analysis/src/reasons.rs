@@ -179,7 +179,7 @@ fn harness(e: &Evidence<'_>) -> Vec<Reason> {
     let over: Vec<_> = shares.filter(|(_, share)| *share > HARNESS_SHARE).collect();
     let Some((quantile, share)) = over.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { return Vec::new() };
     let text = format!(
-        "the harness's own delay (lag and pick-up) is {} of {quantile} (limit {}), and over the limit at {}",
+        "the harness's own delay (lag and pick-up) is {} of the lower limit of {quantile} (limit {}), and above its limit at {}",
         percent(*share),
         percent(HARNESS_SHARE),
         over.iter().map(|(q, _)| q.name()).collect::<Vec<_>>().join(", ")
@@ -288,8 +288,8 @@ fn drift(e: &Evidence<'_>) -> Vec<Reason> {
     let measure = e.total.whole().map_or(Measure::Service, |w| w.measure).name();
     let judge = |(phase, d): &(String, stats::Drift)| {
         let text = format!(
-            "the median {measure} of phase {phase} is {} in the second half of its first half's: it still drifts",
-            percent(d.median_ratio)
+            "the median {measure} of phase {phase} changed by a factor of {:.2} from its first half to its second",
+            d.median_ratio
         );
         reason(Severity::Suspect, ReasonKind::NotStationary, text, "warm up for longer, or run for longer")
     };
