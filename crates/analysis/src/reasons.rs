@@ -6,7 +6,7 @@ use crate::input::Input;
 use crate::limits::*;
 use crate::{Reason, ReasonKind, Severity};
 use record::{Ending, EventKind, Measure, Provenance};
-use units::OutcomeClass;
+use units::{Bound, OutcomeClass};
 
 /// `1.25 %`
 fn percent(share: f64) -> String {
@@ -235,9 +235,7 @@ fn censored(e: &Evidence<'_>) -> Vec<Reason> {
         None => reason(
             Severity::Note,
             ReasonKind::Censored,
-            format!(
-                "{n} of {all} requests timed out or were unfinished; they lie above every printed quantile"
-            ),
+            format!("{n} of {all} requests timed out or were unfinished; they move no printed quantile"),
             "",
         ),
     };
@@ -270,7 +268,8 @@ fn samples(e: &Evidence<'_>) -> Vec<Reason> {
             format!("{} requests are too few for {first}, which needs {}", whole.n, first.samples_needed());
         found.push(reason(Severity::Note, ReasonKind::TooFewSamples, text, "run for longer"));
     }
-    let unsure = whole.quantiles.iter().find(|(_, q)| q.interval.is_none());
+    // Where censoring hides the limit, its own reason says so.
+    let unsure = whole.quantiles.iter().find(|(_, q)| q.interval.is_none() && q.bound == Bound::Exact);
     if let Some((first, estimate)) = unsure {
         let text = format!(
             "from {first} on no interval can be stated: the {} requests are so alike in time that they carry as \
