@@ -1,7 +1,7 @@
 //! Cost of a sample in the analysis: one thread, samples in memory.
 //!
-//! `cargo bench -p analysis -- 20000000` sets the number of samples; `cargo test` runs it tiny. Prints a hash
-//! of the result, so that the work can't be optimised away or change unnoticed.
+//! `cargo bench -p analysis -- 20000000` sets the number of samples; `cargo test --benches` runs it tiny. Prints
+//! the mean of the result, so that the work can't be optimised away or change unnoticed.
 
 use analysis::{Input, Options, RecordingInfo, analyse_batches};
 use clock::{Clock, ClockChoice};
