@@ -114,7 +114,7 @@ pub fn run<T: Target, W: Workload>(
     note_phases(spec, clock, lead_in, journal);
 
     let connector = Connector::new(subject.sessions.len());
-    let happenings = Noted { journal, outcomes_seen: AtomicU16::new(0) };
+    let happenings = Noted { journal, outcomes_seen: AtomicU16::new(0), pause_noted: AtomicBool::new(false) };
     let busy: Vec<BusySince> = (0..spec.sessions).map(|_| BusySince(AtomicU64::new(u64::MAX))).collect();
     let watched = if execution == Execution::Blocking {
         let pairs = subject.sessions.iter().zip(&busy);
@@ -306,6 +306,7 @@ fn record_never_sent(
 struct Noted<'a> {
     journal: &'a dyn Journal,
     outcomes_seen: AtomicU16,
+    pause_noted: AtomicBool,
 }
 
 impl Happenings for Noted<'_> {
@@ -323,6 +324,12 @@ impl Happenings for Noted<'_> {
         if self.outcomes_seen.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
             let detail = format!("{}: {words}", outcome.name());
             self.journal.event(EventKind::FirstError, at, at, format!("session {session}"), detail);
+        }
+    }
+    fn paused(&self, at: Ticks) {
+        if !self.pause_noted.swap(true, Ordering::Relaxed) {
+            let detail = "the closed loop rested between requests so that no sample was lost".to_owned();
+            self.journal.event(EventKind::Recorder, at, at, "recorder".to_owned(), detail);
         }
     }
 }

@@ -99,6 +99,7 @@ impl Happenings for Nobody {
     fn lost(&self, _session: u16, _at: Ticks, _words: Option<String>) {}
     fn replaced(&self, _session: u16, _from: Ticks, _until: Ticks) {}
     fn first_error(&self, _session: u16, _at: Ticks, _outcome: Outcome, _words: String) {}
+    fn paused(&self, _at: Ticks) {}
 }
 
 const REQUESTS: u64 = 100_000;

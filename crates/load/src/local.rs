@@ -25,12 +25,21 @@ pub(crate) enum Cancel {
 /// Where samples go: the ring to the recorder, or a list in simulations.
 pub(crate) trait Sink {
     fn push(&mut self, sample: RawSample);
+
+    /// How full it is, in [0, 1].
+    fn fill(&mut self) -> f64 {
+        0.0
+    }
 }
 
 impl Sink for Producer {
     #[inline(always)]
     fn push(&mut self, sample: RawSample) {
         Producer::push(self, sample);
+    }
+
+    fn fill(&mut self) -> f64 {
+        Producer::fill(self)
     }
 }
 

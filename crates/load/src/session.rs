@@ -25,6 +25,8 @@ pub(crate) trait Happenings {
     fn lost(&self, session: u16, at: Ticks, words: Option<String>);
     fn replaced(&self, session: u16, from: Ticks, until: Ticks);
     fn first_error(&self, session: u16, at: Ticks, outcome: Outcome, words: String);
+    /// A closed loop waited for the recorder; only the first time is worth a note.
+    fn paused(&self, at: Ticks);
 }
 
 /// What a session loop needs besides its session.
@@ -121,8 +123,30 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
         budget -= 1;
         if budget == 0 {
             budget = BUDGET;
+            if agenda.closed {
+                let_recorder_catch_up(task, local, conditions).await;
+            }
             local.yield_now(task).await;
         }
+    }
+}
+
+/// A closed loop may rest between two requests without hiding anything, so it waits rather than lose samples.
+/// An open loop may not: there a full ring is a drop.
+async fn let_recorder_catch_up<W, C, K, R, H>(
+    task: u32,
+    local: &Local<'_, C, K>,
+    conditions: &Conditions<'_, W, R, H>,
+) where
+    C: Clock,
+    K: Sink,
+    H: Happenings,
+{
+    let pause = local.clock.ticks_in(Nanos::from_millis(1));
+    while local.sink.borrow_mut().fill() > 0.75 && !local.shared.stopping() && !local.shared.abandoned() {
+        conditions.happenings.paused(local.clock.now());
+        let again = Ticks(local.clock.now().0 + pause);
+        local.wait_until(task, again, || local.shared.stopping()).await;
     }
 }
 

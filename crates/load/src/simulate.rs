@@ -169,6 +169,7 @@ impl Happenings for Silent {
     fn lost(&self, _session: u16, _at: Ticks, _words: Option<String>) {}
     fn replaced(&self, _session: u16, _from: Ticks, _until: Ticks) {}
     fn first_error(&self, _session: u16, _at: Ticks, _outcome: Outcome, _words: String) {}
+    fn paused(&self, _at: Ticks) {}
 }
 
 /// A sink that can be read when the tasks that wrote to it are gone.

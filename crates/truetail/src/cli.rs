@@ -1,7 +1,8 @@
 //! Flags and their texts.
 
+use crate::registry::{TARGETS, WORKLOADS};
 use crate::settings::RunOptions;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -11,6 +12,32 @@ Examples:
   truetail run postgres://… --closed -c 16         a closed loop: service times only
   truetail search postgres://… --slo 'p99 < 10ms'  the highest rate that keeps the limit
   truetail compare before/ after/ --fail-if 'p99 > +5%'";
+
+/// Parses the command line; exits with help or an error as clap does. The lists of targets and workloads in
+/// the help come from the registry.
+pub(crate) fn parse() -> Cli {
+    let lists = lists();
+    let with = |name: &'static str, examples: &str| {
+        let text = format!("{lists}\n{examples}");
+        move |command: clap::Command| command.mut_subcommand(name, |c| c.after_long_help(text))
+    };
+    let command = Cli::command();
+    let command = with("run", RUN_EXAMPLES)(command);
+    let command = with("search", SEARCH_EXAMPLES)(command);
+    Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+}
+
+fn lists() -> String {
+    let mut text = String::from("Targets:\n");
+    for entry in TARGETS {
+        text += &format!("  {}\n", entry.summary);
+    }
+    text += "Workloads:\n";
+    for entry in WORKLOADS {
+        text += &format!("  {}\n", entry.summary);
+    }
+    text
+}
 
 /// Measures how long databases take to answer, says how much of the tail is the database's own, and whether
 /// to believe the number.

@@ -41,8 +41,7 @@ fn run_command(arguments: RunArguments, json: bool) -> anyhow::Result<Ended> {
     let options = with_file(arguments.options, arguments.config.as_deref())?;
     if arguments.print_config {
         let text = options.target.clone().unwrap_or_else(|| crate::settings::DEFAULT_TARGET.to_owned());
-        let execution =
-            if text.starts_with("sqlite:") { Execution::Blocking } else { Execution::Polled };
+        let execution = if text.starts_with("sqlite:") { Execution::Blocking } else { Execution::Polled };
         let effective = options.effective(execution);
         output::result(&effective.to_toml()?)?;
         return Ok(Ended::Well);
@@ -131,7 +130,9 @@ fn experiment(arguments: &ExperimentArguments, json: bool) -> anyhow::Result<End
 
 /// The table as Markdown; `docs/papers.md` is this text.
 fn claims_table() -> String {
-    let mut text = String::from("| paper | figure | command | published | ours | verdict |\n|---|---|---|---|---|---|\n");
+    let mut text = String::from(
+        "| paper | figure | command | published | ours | verdict |\n|---|---|---|---|---|---|\n",
+    );
     for c in CLAIMS {
         let row = [c.paper, c.figure, c.command, c.published, c.ours, c.verdict];
         text += &format!("| {} |\n", row.join(" | "));

@@ -24,7 +24,9 @@ pub(crate) fn run(verb: Verb, arguments: DataSetArguments, json: bool) -> anyhow
     let text = options.target.clone().unwrap_or_else(|| DEFAULT_TARGET.to_owned());
     let url = TargetUrl::parse(&text)?;
     if url.scheme == "sqlite" && url.path.is_empty() {
-        bail!("target `{url}`: name the file, such as `sqlite:data.db`; only `run` makes one in its recording");
+        bail!(
+            "target `{url}`: name the file, such as `sqlite:data.db`; only `run` makes one in its recording"
+        );
     }
     let target = registry::open_target(&url)?;
     let workload = registry::make_workload(&options.workload_choice()?)?;
@@ -83,7 +85,8 @@ impl DataSetAction<'_> {
         } else {
             let mut text = format!("data set: {state}\n");
             for r in results {
-                text += &format!("  {}  {}: {}\n", if r.passed { "holds " } else { "BROKEN" }, r.name, r.detail);
+                text +=
+                    &format!("  {}  {}: {}\n", if r.passed { "holds " } else { "BROKEN" }, r.name, r.detail);
             }
             output::result(&text)?;
         }

@@ -115,7 +115,11 @@ fn row(out: &mut impl Write, s: &Sample, header: &record::RunHeader) -> io::Resu
 
 /// As RFC 4180 has it.
 fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 /// An hour, in ns: the range of the histograms. Longer values are counted and reported.
@@ -146,7 +150,8 @@ impl Intervals {
 fn hdr(recording: &Recording, measure: Measure, out: &mut dyn Write) -> anyhow::Result<()> {
     let header = recording.header();
     let model = header.load.model;
-    let mut parts = recording.scan(1, Intervals::default, |a: &mut Intervals, batch| a.add(batch, measure, model))?;
+    let mut parts =
+        recording.scan(1, Intervals::default, |a: &mut Intervals, batch| a.add(batch, measure, model))?;
     let intervals = parts.pop().unwrap_or_default();
     let mut bytes = Vec::new();
     let mut serializer = V2DeflateSerializer::new();

@@ -1,15 +1,18 @@
 //! One run, from the effective options to a judged recording.
 
+use crate::dataset::{self, OnIncomplete};
 use crate::registry::{self, Action, AnyTarget};
 use crate::settings::{DEFAULT_TARGET, RunOptions};
-use crate::dataset::{self, OnIncomplete};
 use crate::{interrupt, output};
 use analysis::{Analysis, Options, Verdict};
 use anyhow::Context;
 use clock::{Clock, LiveClock};
 use driver::{Dialect, Execution, Target, TargetFacts, TargetUrl};
 use load::{LoadSpec, LoadTotals, Subject};
-use record::{Consumer, EndOfRun, Ending, EventKind, EventSink, Producer, RecordedVerdict, Recorder, RecorderConfig, Recording};
+use record::{
+    Consumer, EndOfRun, Ending, EventKind, EventSink, Producer, RecordedVerdict, Recorder, RecorderConfig,
+    Recording,
+};
 use std::path::{Path, PathBuf};
 use units::{Nanos, Ticks};
 use workload::Workload;
@@ -34,15 +37,21 @@ pub(crate) fn execute(options: &RunOptions, quiet: bool) -> anyhow::Result<Done>
     let choice = options.workload_choice()?;
     let workload = registry::make_workload(&choice)?;
     let directory = options.out.clone().unwrap_or_else(|| default_directory(&choice.name, &url.scheme));
-    refuse_occupied(&directory)?;
+    record::require_vacant(&directory)?;
     if url.scheme == "sqlite" && url.path.is_empty() {
-        std::fs::create_dir_all(&directory)
-            .with_context(|| format!("can't create {}; name another directory with --out", directory.display()))?;
-        url.path = directory.join("data.sqlite").to_string_lossy().into_owned();
+        std::fs::create_dir_all(&directory).with_context(|| {
+            format!("can't create {}; name another directory with --out", directory.display())
+        })?;
+        url.path =
+            directory.join(format!("{}sqlite", record::DATABASE_PREFIX)).to_string_lossy().into_owned();
     }
     let target = registry::open_target(&url)?;
     let options = options.clone().effective(execution_of(&target));
-    registry::with(&target, workload, RunAction { options: &options, url: &url, directory: &directory, quiet })
+    registry::with(
+        &target,
+        workload,
+        RunAction { options: &options, url: &url, directory: &directory, quiet },
+    )
 }
 
 /// Writes `report.html` and the figures.
@@ -66,16 +75,6 @@ fn execution_of(target: &AnyTarget) -> Execution {
         AnyTarget::Sqlite(target) => target.execution(),
         AnyTarget::Postgres(target) => target.execution(),
     }
-}
-
-fn refuse_occupied(directory: &Path) -> anyhow::Result<()> {
-    if directory.join("run.toml").exists() {
-        anyhow::bail!(
-            "--out {}: there is a recording already; name another directory, or remove it first",
-            directory.display()
-        );
-    }
-    Ok(())
 }
 
 /// `recordings/20261121-093000-ycsb-sqlite`, with a number behind it when two start in one second.
@@ -139,7 +138,8 @@ impl Action for RunAction<'_> {
         let config = RecorderConfig::new(self.directory, header);
         let recorder = Recorder::start(config, consumers, clock)?;
         let observer = start_observer(&recorder, clock);
-        let view = (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, self.options));
+        let view =
+            (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, self.options));
         let journal = Events { sink: recorder.events() };
         let subject = Subject { target, sessions, statements: &statements, isolation, workload: &workload };
         let totals = load::run(subject, &spec, clock, producers, &journal, stop)?;
@@ -229,7 +229,9 @@ fn set_phase_spans(recorder: &Recorder, spec: &LoadSpec, clock: LiveClock, total
 
 /// Verifies the data set where it has one; an inability to verify is a broken check.
 fn check_after<T: Target, W: Workload>(target: &T, workload: &W) -> Vec<CheckResult> {
-    let Some(data) = workload.dataset().filter(|_| target.dialect() != Dialect::Null) else { return Vec::new() };
+    let Some(data) = workload.dataset().filter(|_| target.dialect() != Dialect::Null) else {
+        return Vec::new();
+    };
     let results = target
         .administer()
         .and_then(|mut administration| workload::dataset::check_dataset(administration.as_mut(), data));

@@ -182,16 +182,43 @@ impl RunOptions {
     pub(crate) fn over(self, file: RunOptions) -> RunOptions {
         let flags = self;
         first_of!(
-            flags, file, target, workload, scale, compat, mix, isolation, rate, arrivals, closed, think, visit,
-            phases, sessions, threads, duration, warmup, requests, timeout, drain, retries, seed, cpus,
-            server_cpus, clock, pacing, out, repeat, report_interval, client
+            flags,
+            file,
+            target,
+            workload,
+            scale,
+            compat,
+            mix,
+            isolation,
+            rate,
+            arrivals,
+            closed,
+            think,
+            visit,
+            phases,
+            sessions,
+            threads,
+            duration,
+            warmup,
+            requests,
+            timeout,
+            drain,
+            retries,
+            seed,
+            cpus,
+            server_cpus,
+            clock,
+            pacing,
+            out,
+            repeat,
+            report_interval,
+            client
         )
     }
 
     /// Reads a configuration file.
     pub(crate) fn from_file(path: &Path) -> anyhow::Result<RunOptions> {
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("--config {}", path.display()))?;
+        let text = std::fs::read_to_string(path).with_context(|| format!("--config {}", path.display()))?;
         RunOptions::from_toml(&text).map_err(|reason| anyhow!("--config {}: {reason}", path.display()))
     }
 
@@ -337,14 +364,18 @@ impl RunOptions {
             }
             let throttled = self.rate.is_some() || self.phases.as_deref().is_some_and(|p| p.contains('@'));
             if throttled && think != Think::None {
-                bail!("--think with --closed --rate: a throttled loop keeps its rate instead; drop one of them");
+                bail!(
+                    "--think with --closed --rate: a throttled loop keeps its rate instead; drop one of them"
+                );
             }
             return Ok(if throttled { Model::ThrottledClosed } else { Model::Closed { think } });
         }
         let arrivals = self.arrivals.as_deref().unwrap_or("poisson");
         let process = Process::parse(arrivals).map_err(|e| anyhow!("--arrivals: {e}"))?;
         match self.visit {
-            Some(mean_requests) => Ok(Model::PartlyOpen { process, visit: UserVisit { mean_requests, think } }),
+            Some(mean_requests) => {
+                Ok(Model::PartlyOpen { process, visit: UserVisit { mean_requests, think } })
+            }
             None if think != Think::None => {
                 bail!("--think: an open loop has none; add --closed, or --visit for a partly open load")
             }
@@ -355,7 +386,9 @@ impl RunOptions {
     fn phases(&self, model: &Model) -> anyhow::Result<Vec<Phase>> {
         let mut phases = match &self.phases {
             Some(text) => {
-                if self.duration.is_some() || (self.rate.is_some() && !matches!(model, Model::ThrottledClosed)) {
+                if self.duration.is_some()
+                    || (self.rate.is_some() && !matches!(model, Model::ThrottledClosed))
+                {
                     bail!("--phases with --duration or --rate: phases have their own; drop one of them");
                 }
                 parse_phases(text).map_err(|e| anyhow!("--phases: {e}"))?
@@ -375,7 +408,8 @@ impl RunOptions {
     fn single_phase(&self, model: &Model) -> anyhow::Result<Phase> {
         let asked = RunOptions::time("--duration", self.duration.as_deref())?;
         let mut duration = asked.unwrap_or(Nanos::from_secs(10));
-        let mut rate = self.rate.as_deref().map(parse_rate).transpose().map_err(|e| anyhow!("--rate: {e}"))?;
+        let mut rate =
+            self.rate.as_deref().map(parse_rate).transpose().map_err(|e| anyhow!("--rate: {e}"))?;
         if let Model::Open { process: Process::Trace { offsets, .. } } = model {
             // A trace brings its own time and rate.
             let last = offsets.last().copied().unwrap_or(Nanos::ZERO);

@@ -248,6 +248,8 @@ impl Work {
         let end = lock(&self.shared.end).take();
         let Some(mut end) = end else { return Ok(None) };
         end.dropped = end.dropped.saturating_add(dropped);
+        // Only a clock that stands still leaves something unconverted; even then it is counted.
+        end.unwritable = end.unwritable.saturating_add(self.backlog.len() as u64);
         if end.at == Instant::NONE && !self.timeline.is_ready() {
             end.at = Instant::EPOCH;
         }

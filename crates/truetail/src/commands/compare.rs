@@ -18,7 +18,8 @@ struct Limit {
 
 impl Limit {
     fn parse(text: &str) -> anyhow::Result<Limit> {
-        let expected = || anyhow!("--fail-if '{text}': expected a limit such as 'p99 > +5%' or 'mean > +10%'");
+        let expected =
+            || anyhow!("--fail-if '{text}': expected a limit such as 'p99 > +5%' or 'mean > +10%'");
         let (row, change) = text.split_once('>').ok_or_else(expected)?;
         let change = change.trim().strip_suffix('%').ok_or_else(expected)?.trim();
         let percent: f64 = change.trim_start_matches('+').parse().map_err(|_| expected())?;
@@ -32,7 +33,12 @@ impl Limit {
     fn is_broken(&self, rows: &[ComparedRow]) -> anyhow::Result<bool> {
         let row = rows.iter().find(|r| r.name == self.row).ok_or_else(|| {
             let names: Vec<&str> = rows.iter().map(|r| r.name.as_str()).collect();
-            anyhow!("--fail-if '{}': there is no `{}` on both sides; there are {}", self.text, self.row, names.join(", "))
+            anyhow!(
+                "--fail-if '{}': there is no `{}` on both sides; there are {}",
+                self.text,
+                self.row,
+                names.join(", ")
+            )
         })?;
         Ok(row.ratio.as_ref().is_some_and(|ratio| ratio.interval.is_some() && ratio.low() > self.above))
     }
@@ -87,7 +93,11 @@ fn show(comparison: &Comparison, limits: &[Limit], json: bool) -> anyhow::Result
 }
 
 /// Runs both commands `--repeat` times in turn, each in a fresh process; which goes first alternates.
-fn interleave(base: &str, new: &str, arguments: &CompareArguments) -> anyhow::Result<(Vec<Analysis>, Vec<Analysis>)> {
+fn interleave(
+    base: &str,
+    new: &str,
+    arguments: &CompareArguments,
+) -> anyhow::Result<(Vec<Analysis>, Vec<Analysis>)> {
     let repeats = arguments.repeat;
     if !(1..=1000).contains(&repeats) {
         bail!("--repeat {repeats}: must be in 1..1000");
@@ -100,7 +110,11 @@ fn interleave(base: &str, new: &str, arguments: &CompareArguments) -> anyhow::Re
         let order = if number % 2 == 1 { [0, 1] } else { [1, 0] };
         for side in order {
             if interrupt::requested() {
-                bail!("interrupted after {} of {repeats} rounds; recordings: {}", number - 1, parent.display());
+                bail!(
+                    "interrupted after {} of {repeats} rounds; recordings: {}",
+                    number - 1,
+                    parent.display()
+                );
             }
             let (flags, directory) = &sides[side];
             let name = if side == 0 { "base" } else { "new" };
@@ -167,7 +181,14 @@ mod tests {
         let one = Estimate { interval: Some((1.0, 1.0)), ..Estimate::exact(1.0, 10) };
         let ratio = Estimate { interval: Some((low, high)), ..Estimate::exact((low + high) / 2.0, 10) };
         let difference = stats_difference(&ratio);
-        ComparedRow { name: name.into(), base: one.clone(), new: one, ratio: Some(ratio), difference, equivalent: None }
+        ComparedRow {
+            name: name.into(),
+            base: one.clone(),
+            new: one,
+            ratio: Some(ratio),
+            difference,
+            equivalent: None,
+        }
     }
 
     fn stats_difference(ratio: &Estimate) -> stats::Difference {
