@@ -216,7 +216,7 @@ mod tests {
         for (at, mean) in points {
             let centre = at.0 as f64 / 1e6;
             let half = 500f64.min(centre).min(50_000.0 - centre);
-            let (from, to) = ((centre - half) as u64, ((centre + half) as u64).min(50_000).max(1));
+            let (from, to) = ((centre - half) as u64, ((centre + half) as u64).clamp(1, 50_000));
             let exact = (from..to).map(value).sum::<u64>() as f64 / (to - from).max(1) as f64;
             assert!((mean - exact).abs() <= 0.01 * exact + 1.0, "at {at:?}: {mean}, exactly {exact}");
         }

@@ -86,7 +86,7 @@ fn with_noise(mut run: Run, name: &str, value: f64) -> Run {
     let observation = |i: u64| {
         let (begin, end) = (Instant(i * 100 * MS), Instant((i + 1) * 100 * MS));
         // Once in a second, so that the mean is a tenth of it.
-        NoiseObservation { source: 0, value: if i % 10 == 0 { value } else { 0.0 }, begin, end }
+        NoiseObservation { source: 0, value: if i.is_multiple_of(10) { value } else { 0.0 }, begin, end }
     };
     run.input.noise = (0..400).map(observation).collect();
     run
@@ -186,7 +186,8 @@ fn facts_of_the_recording_count() {
         subject: String::new(),
         detail: "forward by 3 s".to_owned(),
     };
-    let cases: [(&dyn Fn(&mut Run), ReasonKind, Severity); 8] = [
+    type Case<'a> = (&'a dyn Fn(&mut Run), ReasonKind, Severity);
+    let cases: [Case<'_>; 8] = [
         (&|r| r.input.info.dropped = 1, ReasonKind::SamplesDropped, Severity::Invalid),
         (&|r| r.input.unwritable = 1, ReasonKind::SamplesDropped, Severity::Invalid),
         (&|r| r.input.events.push(step.clone()), ReasonKind::Clock, Severity::Suspect),
