@@ -1,70 +1,106 @@
-//! What truetail itself costs per request: schedule, plan, stamps and append against `null:`, and the append
-//! with two stamps alone. Prints figures; `cargo test` runs it tiny, so that it can't rot.
+//! What truetail itself costs for each request: a closed loop on the null target, whose answers take no time, and
+//! the two parts of it that every request pays for, the stamps and the push.
+//!
+//! `cargo bench -p load` prints one line for each figure and round, with a hash of the work that was done: the same
+//! seed must give the same hash, or rounds are not comparable. Under `cargo test` it runs tiny, so that it cannot rot.
+//!
+//! Times are counted from the samples' own stamps, from the first `sent` to the last `completed`, so that starting
+//! threads is not in them. The schedule's ring holds all of a round's requests before the first is sent.
 
 use clock::{Clock, ClockChoice, LiveClock};
-use driver::{Execution, Target};
 use driver_null::NullTarget;
-use load::arrivals::Process;
-use load::{Journal, LoadSpec, Model, Pacing, Subject, Think, parse_phases};
+use load::{Journal, LoadSpec, Model, Pacing, Subject, Think, connect_all, parse_phases, rings_needed};
 use record::{EventKind, RawSample};
 use std::sync::atomic::AtomicBool;
 use units::{Nanos, Seed, Ticks};
 use workload::Workload;
-use workload::noop::{Mode, NoOp};
+use workload::noop::NoOp;
+
+/// Requests of a round; fewer than the schedule's ring has slots.
+const REQUESTS: u64 = 200_000;
+const ROUNDS: usize = 5;
+
+fn main() {
+    // Cargo passes `--bench` to a real bench run only.
+    let real = std::env::args().any(|argument| argument == "--bench");
+    let (rounds, requests) = if real { (ROUNDS, REQUESTS) } else { (1, 2_000) };
+    let clock = clock::calibrate(ClockChoice::Auto).expect("a clock").start();
+    for _ in 0..rounds {
+        for sessions in [1, 8] {
+            let (nanos, hash) = own_cost(clock, sessions, requests);
+            let plural = if sessions == 1 { "" } else { "s" };
+            print(&format!("closed loop on null:, {sessions} session{plural}"), nanos, hash);
+        }
+        let (nanos, hash) = push_and_stamps(clock, requests);
+        print("push and two stamps", nanos, hash);
+        let (nanos, hash) = stamp(clock, requests);
+        print("one stamp", nanos, hash);
+    }
+}
+
+fn print(what: &str, nanos: f64, hash: u64) {
+    println!("{what:44} {nanos:8.1} ns each   hash {hash:016x}");
+}
+
+const NO_WORK: u64 = 0xCBF2_9CE4_8422_2325;
+
+/// FNV-1a over eight bytes at a time: order counts.
+fn mixed(hash: u64, value: u64) -> u64 {
+    (hash ^ value).wrapping_mul(0x0100_0000_01B3)
+}
 
 struct Silent;
 
 impl Journal for Silent {
-    fn event(&self, _: EventKind, _: Ticks, _: Ticks, _: String, _: String) {}
+    fn event(&self, _kind: EventKind, _begin: Ticks, _end: Ticks, _subject: String, _detail: String) {}
 }
 
-fn spec(model: Model, phases: &str, requests: u64, workload: &NoOp) -> LoadSpec {
-    let operations = workload.operations();
-    LoadSpec {
-        model,
-        phases: parse_phases(phases).expect("phases"),
-        mix: operations.iter().map(|o| o.weight).collect(),
-        operations: operations.iter().map(|o| o.name.to_owned()).collect(),
-        sessions: 1,
+/// Nanoseconds for each request of a closed loop on one worker.
+fn own_cost(clock: LiveClock, sessions: u32, requests: u64) -> (f64, u64) {
+    let spec = LoadSpec {
+        model: Model::Closed { think: Think::None },
+        phases: parse_phases("100s").expect("a phase"),
+        operations: vec!["NoOp".to_owned()],
+        mix: vec![1.0],
+        sessions,
         workers: 1,
         requests: Some(requests),
         timeout: None,
-        drain: Nanos::from_secs(10),
+        drain: Nanos::from_secs(1),
         retries: 0,
         pacing: Pacing::SleepThenSpin,
         cpus: vec![],
         seed: Seed(1),
-    }
-}
-
-/// ns per request from the first `sent` to the last `completed`, and a hash of what was done.
-fn per_request(spec: &LoadSpec, workload: &NoOp, clock: LiveClock) -> (f64, u64) {
+    };
     let target = NullTarget::new();
-    let sessions = load::connect_all(&target, &[], None, 1).expect("null");
-    let rings = (0..load::rings_needed(spec, Execution::Polled)).map(|_| record::ring(1 << 19));
-    let (producers, mut consumers): (Vec<_>, Vec<_>) = rings.unzip();
-    let stop = AtomicBool::new(false);
-    let subject = Subject { target: &target, sessions, statements: &[], isolation: None, workload };
-    assert_eq!(target.execution(), Execution::Polled);
-    load::run(subject, spec, clock, producers, &Silent, &stop).expect("a load");
-    let (mut first, mut last, mut count, mut hash) = (u64::MAX, 0, 0u64, 0u64);
+    let workload = NoOp::from_overrides(&[("mode".to_owned(), "ping".to_owned())]).expect("a mode");
+    let statements = workload.statements(driver::Target::dialect(&target)).expect("statements");
+    let sessions = connect_all(&target, &statements, None, sessions).expect("sessions");
+    let rings = rings_needed(&spec, driver::Target::execution(&target));
+    // Nobody drains meanwhile, and a closed loop rests when its ring is three quarters full.
+    let capacity = 2 * requests as usize;
+    let (producers, mut consumers): (Vec<_>, Vec<_>) = (0..rings).map(|_| record::ring(capacity)).unzip();
+    let subject =
+        Subject { target: &target, sessions, statements: &statements, isolation: None, workload: &workload };
+    load::run(subject, &spec, clock, producers, &Silent, &AtomicBool::new(false)).expect("a load");
+    let (mut first, mut last, mut count, mut hash) = (u64::MAX, 0, 0u64, NO_WORK);
     for consumer in &mut consumers {
-        consumer.drain(|s| {
-            first = first.min(s.sent.0);
-            last = last.max(s.completed.0);
-            count += 1;
-            hash = hash.wrapping_mul(31).wrapping_add(s.seq ^ u64::from(s.op));
+        count += consumer.drain(|sample| {
+            first = first.min(sample.sent.0);
+            last = last.max(sample.completed.0);
+            hash = mixed(hash, sample.seq << 8 | u64::from(sample.outcome));
         });
         assert_eq!(consumer.dropped(), 0);
     }
+    assert_eq!(count, requests);
     (clock.nanos_in(last - first).0 as f64 / count as f64, hash)
 }
 
-/// ns for two stamps and one append, over a ring that is drained in between.
-fn append_and_stamps(clock: LiveClock, requests: u64) -> (f64, u64) {
-    let (mut producer, mut consumer) = record::ring(1 << 18);
+/// Nanoseconds for `sent`, `completed` and the sample that holds them.
+fn push_and_stamps(clock: LiveClock, count: u64) -> (f64, u64) {
+    let (mut producer, mut consumer) = record::ring(count as usize);
     let begin = clock.now();
-    for seq in 0..requests {
+    for seq in 0..count {
         let sent = clock.now();
         let completed = clock.now();
         producer.push(RawSample {
@@ -83,35 +119,23 @@ fn append_and_stamps(clock: LiveClock, requests: u64) -> (f64, u64) {
             reserved: 0,
         });
     }
-    let elapsed = clock.nanos_in(clock.now().0 - begin.0).0 as f64 / requests as f64;
-    let mut hash = 0u64;
-    consumer.drain(|s| hash = hash.wrapping_mul(31).wrapping_add(s.seq));
-    (elapsed, hash)
+    let took = clock.nanos_in(clock.now().0 - begin.0);
+    let mut hash = NO_WORK;
+    let drained = consumer.drain(|sample| hash = mixed(hash, sample.seq));
+    assert_eq!((drained, consumer.dropped()), (count, 0));
+    (took.0 as f64 / count as f64, hash)
 }
 
-fn show(name: &str, rounds: usize, mut measure: impl FnMut() -> (f64, u64)) {
-    let mut figures: Vec<f64> = Vec::new();
-    let mut hash = 0;
-    for _ in 0..rounds {
-        let (ns, seen) = measure();
-        figures.push(ns);
-        hash = seen;
+/// Nanoseconds to read the clock once.
+fn stamp(clock: LiveClock, count: u64) -> (f64, u64) {
+    let begin = clock.now();
+    let mut backwards = 0;
+    let mut before = begin;
+    for _ in 0..count {
+        let now = clock.now();
+        backwards += u64::from(now < before);
+        before = now;
     }
-    figures.sort_by(f64::total_cmp);
-    let (low, median, high) = (figures[0], figures[rounds / 2], figures[rounds - 1]);
-    println!("{name:<34} {median:>7.1} ns  [{low:.1}, {high:.1}]  hash {hash:016x}");
-}
-
-fn main() {
-    // `cargo bench` passes --bench; `cargo test` does not.
-    let full = std::env::args().any(|a| a == "--bench");
-    let (requests, rounds) = if full { (250_000, 15) } else { (2_000, 1) };
-    let clock = clock::calibrate(ClockChoice::Auto).expect("automatic choice").start();
-    let workload = NoOp::new(Mode::Ping);
-    let closed = spec(Model::Closed { think: Think::None }, "100s", requests, &workload);
-    let open = spec(Model::Open { process: Process::Poisson }, "1s@100M/s", requests, &workload);
-    println!("own cost per request, one core, {requests} requests a round: median [min, max] of {rounds}");
-    show("append and two stamps", rounds, || append_and_stamps(clock, requests));
-    show("closed loop on null:", rounds, || per_request(&closed, &workload, clock));
-    show("open loop on null:, always behind", rounds, || per_request(&open, &workload, clock));
+    let took = clock.nanos_in(clock.now().0 - begin.0);
+    (took.0 as f64 / count as f64, backwards)
 }
