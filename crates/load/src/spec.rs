@@ -257,7 +257,7 @@ impl LoadSpec {
         if let Model::PartlyOpen { visit, .. } = &self.model
             && !(1.0..=100.0).contains(&visit.mean_requests)
         {
-            return fail(format!("{} requests a visit: must be in 1..100", visit.mean_requests));
+            return fail(format!("--visit {}: must be in 1..100 requests", visit.mean_requests));
         }
         Ok(())
     }

@@ -288,7 +288,9 @@ pub fn require_vacant(dir: &Path) -> Result<(), RecordError> {
     let occupied = |what| Err(RecordError::Occupied { path: dir.to_owned(), what });
     let mut entries = match std::fs::read_dir(dir) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(e) if e.kind() == std::io::ErrorKind::NotADirectory => return occupied("is a file"),
+        Err(e) if e.kind() == std::io::ErrorKind::NotADirectory => {
+            return occupied(if dir.exists() { "is a file" } else { "lies below a file" });
+        }
         entries => entries.map_err(RecordError::io("list", dir))?,
     };
     if dir.join(RUN_FILE).exists() {

@@ -5,7 +5,7 @@ use crate::dataset::Verb;
 use crate::settings::RunOptions;
 use crate::{Ended, dataset, export, output, run, search};
 use analysis::{Analysis, Options, VerdictState};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use driver::Execution;
 use record::Recording;
 use serde_json::json;
@@ -23,7 +23,7 @@ pub(crate) fn dispatch(arguments: Cli) -> anyhow::Result<Ended> {
         Command::Cleanup(arguments) => dataset::run(Verb::Cleanup, arguments, json),
         Command::Report(arguments) => report(arguments, json),
         Command::Compare(arguments) => compare::run(arguments, json),
-        Command::Export(arguments) => export::run(&arguments),
+        Command::Export(arguments) => export::run(arguments, json),
         Command::Search(arguments) => search::run(arguments, json),
         Command::Experiment(arguments) => experiment(&arguments, json),
     }
@@ -43,11 +43,18 @@ fn run_command(arguments: RunArguments, json: bool) -> anyhow::Result<Ended> {
         let text = options.target.clone().unwrap_or_else(|| crate::settings::DEFAULT_TARGET.to_owned());
         let execution = if text.starts_with("sqlite:") { Execution::Blocking } else { Execution::Polled };
         let effective = options.effective(execution);
-        output::result(&effective.to_toml()?)?;
+        if json {
+            output::json(&json!({"schema": "truetail.config/1", "config": effective.shown()?}))?;
+        } else {
+            output::result(&effective.to_toml()?)?;
+        }
         return Ok(Ended::Well);
     }
     let repeats = options.repeat.unwrap_or(1);
-    if repeats <= 1 {
+    if !(1..=1000).contains(&repeats) {
+        bail!("--repeat {repeats}: must be in 1..1000");
+    }
+    if repeats == 1 {
         let done = run::execute(&options, json)?;
         return show(&done.analysis, &done.directory, json);
     }
@@ -111,7 +118,7 @@ const CLAIMS: &[Claim] = &[];
 
 fn experiment(arguments: &ExperimentArguments, json: bool) -> anyhow::Result<Ended> {
     if !arguments.list {
-        anyhow::bail!("experiment: nothing to do; try `truetail experiment --list`");
+        bail!("experiment: nothing to do; try `truetail experiment --list`");
     }
     if json {
         let rows: Vec<_> = CLAIMS

@@ -8,6 +8,7 @@ use crate::{Ended, commands};
 use anyhow::bail;
 use driver::{Dialect, Target, TargetUrl};
 use serde_json::json;
+use std::path::Path;
 use workload::Workload;
 use workload::dataset::{self, CheckResult, DataSet, Status};
 
@@ -27,6 +28,9 @@ pub(crate) fn run(verb: Verb, arguments: DataSetArguments, json: bool) -> anyhow
         bail!(
             "target `{url}`: name the file, such as `sqlite:data.db`; only `run` makes one in its recording"
         );
+    }
+    if url.scheme == "sqlite" && verb != Verb::Load && !Path::new(&url.path).exists() {
+        bail!("target `{url}`: there is no such file; `truetail load {url}` makes it");
     }
     let target = registry::open_target(&url)?;
     let workload = registry::make_workload(&options.workload_choice()?)?;

@@ -13,28 +13,58 @@ use std::io::{self, BufWriter, Write};
 use std::time::{Duration, UNIX_EPOCH};
 use units::Instant;
 
-pub(crate) fn run(arguments: &ExportArguments) -> anyhow::Result<Ended> {
+pub(crate) fn run(arguments: ExportArguments, json: bool) -> anyhow::Result<Ended> {
     let recording = Recording::open(&arguments.recording)?;
+    let arguments = &arguments;
+    let format = format(arguments, json)?;
     let mut out: Box<dyn Write + Send> = match &arguments.out {
         Some(path) => {
             Box::new(std::fs::File::create(path).with_context(|| format!("can't create {}", path.display()))?)
         }
         None => Box::new(io::stdout()),
     };
-    match arguments.format.as_str() {
-        "csv" => csv(&recording, out)?,
-        "hdr" => hdr(&recording, measure(arguments, recording.header().load.model)?, &mut out)?,
-        "json" => {
+    match format {
+        Format::Csv => csv(&recording, out)?,
+        Format::Hdr => hdr(&recording, measure(arguments, recording.header().load.model)?, &mut out)?,
+        Format::Json => {
             let analysis = analysis::analyse(&[recording], &Options::default())?;
             let text = serde_json::to_string_pretty(&report::json::document(&analysis))?;
             writeln!(out, "{text}")?;
         }
-        other => bail!("--format {other}: there are csv, hdr, json"),
     }
     if let Some(path) = &arguments.out {
         output::note(&format!("wrote {}", path.display()));
     }
     Ok(Ended::Well)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Format {
+    Csv,
+    Hdr,
+    Json,
+}
+
+/// What is wanted; refused before anything is opened for writing.
+fn format(arguments: &ExportArguments, json: bool) -> anyhow::Result<Format> {
+    let name = arguments.format.as_deref().unwrap_or(if json { "json" } else { "csv" });
+    let format = match name {
+        "csv" => Format::Csv,
+        "hdr" => Format::Hdr,
+        "json" => Format::Json,
+        other => bail!("--format {other}: there are csv, hdr, json"),
+    };
+    if json && format != Format::Json && arguments.out.is_none() {
+        bail!(
+            "--format {name} with --json: stdout can't hold both; drop --json, or write to a file with --out"
+        );
+    }
+    match &arguments.measure {
+        Some(measure) if format != Format::Hdr => {
+            bail!("--measure {measure} with --format {name}: only hdr holds one measure; drop --measure")
+        }
+        _ => Ok(format),
+    }
 }
 
 fn measure(arguments: &ExportArguments, model: LoadModel) -> anyhow::Result<Measure> {
@@ -71,7 +101,7 @@ fn csv(recording: &Recording, out: Box<dyn Write + Send>) -> anyhow::Result<()> 
             csv
         },
         |csv, batch| {
-            for sample in batch.iter().take_while(|_| true) {
+            for sample in batch.iter() {
                 if csv.failed.is_some() {
                     return;
                 }

@@ -121,8 +121,10 @@ pub(crate) fn make_workload(choice: &WorkloadChoice) -> anyhow::Result<AnyWorklo
         let known: Vec<&str> = WORKLOADS.iter().flat_map(|w| w.names).copied().collect();
         bail!("--workload {}: there is none of that name; there are {}", choice.name, known.join(", "));
     };
+    // A workload's reasons begin with the name of its family, which stands before them already.
+    let family = format!("{}: ", entry.names[0]);
     (entry.make)(choice)
-        .map_err(|reason| anyhow!(reason))
+        .map_err(|reason| anyhow!("{}", reason.strip_prefix(&family).unwrap_or(&reason)))
         .with_context(|| format!("--workload {}", choice.name))
 }
 

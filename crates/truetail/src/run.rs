@@ -112,11 +112,11 @@ impl Action for RunAction<'_> {
     type Output = Done;
 
     fn with<T: Target, W: Workload>(self, target: &T, mut workload: W) -> anyhow::Result<Done> {
-        let stop = interrupt::flag();
         let operations: Vec<(String, f64)> =
             workload.operations().iter().map(|o| (o.name.to_owned(), o.weight)).collect();
         let spec = self.options.load_spec(&operations)?;
         let isolation = self.options.isolation()?;
+        let interval = self.options.report_interval()?;
         let calibration = clock::calibrate(self.options.clock()?)?;
         let statements = workload.statements(target.dialect()).map_err(|reason| {
             anyhow::anyhow!("--workload {} on `{}`: {reason}", workload.facts().name, self.url)
@@ -133,13 +133,14 @@ impl Action for RunAction<'_> {
             calibration: &calibration,
         })?;
 
+        // Not before: a signal while connecting or loading the data set ends the program at once.
+        let stop = interrupt::flag();
         let (producers, consumers) = rings(&spec, target.execution());
         let clock = calibration.start();
         let config = RecorderConfig::new(self.directory, header);
         let recorder = Recorder::start(config, consumers, clock)?;
         let observer = start_observer(&recorder, clock);
-        let view =
-            (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, self.options));
+        let view = (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, interval));
         let journal = Events { sink: recorder.events() };
         let subject = Subject { target, sessions, statements: &statements, isolation, workload: &workload };
         let totals = load::run(subject, &spec, clock, producers, &journal, stop)?;

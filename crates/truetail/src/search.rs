@@ -37,7 +37,7 @@ impl Limit {
             .map_err(|e| anyhow!("--slo '{text}': {e}"))?;
         let what = match what.trim() {
             "mean" => Statistic::Mean,
-            name => Statistic::At(parse_quantile(name).map_err(|e| anyhow!("--slo '{text}': {e}"))?),
+            name => Statistic::At(printed(name).map_err(|e| anyhow!("--slo '{text}': {e}"))?),
         };
         Ok(Limit { what, below })
     }
@@ -63,6 +63,15 @@ impl Limit {
                 .map(|(_, estimate)| estimate.clone()),
         }
     }
+}
+
+/// A quantile that an analysis has.
+fn printed(name: &str) -> Result<Quantile, String> {
+    let asked = parse_quantile(name).map_err(|e| e.to_string())?;
+    let same = |q: &Quantile| (q.get() - asked.get()).abs() < 1e-9;
+    let names = || Quantile::PRINTED.map(|q| q.name()).join(", ");
+    let found = Quantile::PRINTED.into_iter().find(same).or((asked.get() >= 1.0).then_some(asked));
+    found.ok_or_else(|| format!("{name} is not computed; there are {}, max, mean", names()))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -292,7 +301,7 @@ mod tests {
         assert_eq!(limit.below, Nanos::from_millis(10));
         assert_eq!(limit.samples_needed(), 40_000);
         assert_eq!(Limit::parse("mean<1ms").expect("a limit").what, Statistic::Mean);
-        for bad in ["p99", "p99 > 1ms", "p999x < 1ms", "p99 < soon", ""] {
+        for bad in ["p98 < 1ms", "p99", "p99 > 1ms", "p999x < 1ms", "p99 < soon", ""] {
             let message = Limit::parse(bad).expect_err(bad).to_string();
             assert!(message.contains("--slo") && !message.contains('\n'), "{message}");
         }

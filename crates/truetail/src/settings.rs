@@ -62,7 +62,8 @@ pub(crate) struct RunOptions {
     pub(crate) arrivals: Option<String>,
 
     /// Closed loop: each session's next request follows its last answer
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", help_heading = "Load")]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL",
+          help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) closed: Option<bool>,
 
@@ -218,7 +219,8 @@ impl RunOptions {
 
     /// Reads a configuration file.
     pub(crate) fn from_file(path: &Path) -> anyhow::Result<RunOptions> {
-        let text = std::fs::read_to_string(path).with_context(|| format!("--config {}", path.display()))?;
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("--config {}: can't be read; check the path", path.display()))?;
         RunOptions::from_toml(&text).map_err(|reason| anyhow!("--config {}: {reason}", path.display()))
     }
 
@@ -267,13 +269,18 @@ impl RunOptions {
         self
     }
 
-    /// As TOML, without secrets.
-    pub(crate) fn to_toml(&self) -> anyhow::Result<String> {
+    /// Without secrets.
+    pub(crate) fn shown(&self) -> anyhow::Result<RunOptions> {
         let mut shown = self.clone();
         if let Some(target) = &self.target {
             shown.target = Some(driver::TargetUrl::parse(target)?.to_string());
         }
-        Ok(toml::to_string(&shown)?)
+        Ok(shown)
+    }
+
+    /// As TOML, without secrets.
+    pub(crate) fn to_toml(&self) -> anyhow::Result<String> {
+        Ok(toml::to_string(&self.shown()?)?)
     }
 
     /// The wanted workload.
@@ -348,6 +355,17 @@ impl RunOptions {
     /// A duration flag.
     pub(crate) fn time(flag: &str, text: Option<&str>) -> anyhow::Result<Option<Nanos>> {
         text.map(|t| parse_duration(t).map_err(|e| anyhow!("{flag}: {e}"))).transpose()
+    }
+
+    /// How often the live view speaks where it can't redraw.
+    pub(crate) fn report_interval(&self) -> anyhow::Result<Nanos> {
+        let least = Nanos::from_millis(50);
+        let asked = RunOptions::time("--report-interval", self.report_interval.as_deref())?;
+        let interval = asked.unwrap_or(Nanos::from_secs(1));
+        if interval < least {
+            bail!("--report-interval {interval}: must be at least {least}");
+        }
+        Ok(interval)
     }
 
     fn model(&self) -> anyhow::Result<Model> {
@@ -439,6 +457,9 @@ impl RunOptions {
         };
         let model = self.model()?;
         let phases = self.phases(&model)?;
+        if self.requests == Some(0) {
+            bail!("--requests 0: must be at least 1; leave it out for no limit");
+        }
         let spec = LoadSpec {
             model,
             phases,

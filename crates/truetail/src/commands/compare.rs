@@ -105,6 +105,8 @@ fn interleave(
     let stamp = run::timestamp(clock::wall_time_ns());
     let parent =
         arguments.out.clone().unwrap_or_else(|| PathBuf::from("recordings").join(format!("{stamp}-compare")));
+    // The run that goes on gets the signal, too, and ends in order; then it is ours to stop.
+    interrupt::flag();
     let sides = [(base, parent.join("base")), (new, parent.join("new"))];
     for number in 1..=repeats {
         let order = if number % 2 == 1 { [0, 1] } else { [1, 0] };
