@@ -2,4 +2,5 @@
 #![deny(missing_docs)]
 
 pub mod json;
+pub mod svg;
 pub mod text;
