@@ -50,6 +50,6 @@ fn measured(scope: &ScopeSummary, measure: Measure) -> Option<&MeasureSummary> {
 fn censored_note(summary: &MeasureSummary) -> String {
     match summary.censored {
         0 => String::new(),
-        n => format!(" {n} requests were given up: their times are lower bounds."),
+        n => format!(" {} requests were given up: their times are lower bounds.", axis::plain(n as f64)),
     }
 }

@@ -22,8 +22,7 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     let open = analysis.offered.is_some();
     let stamped = rows.iter().any(|r| r.pick_up_ns.is_some());
     let caption = format!(
-        "What the requests around each quantile of the {name} spent their time on, in the mean, as shares of \
-         it. Lag and pick-up are the harness's own delays, not the database's.{}{}",
+        "Mean shares of what the requests around each quantile of the {name} spent their time on. Lag and pick-up are the harness's own delays, not the database's.{}{}",
         if stamped { "" } else { " Without kernel stamps the pick-up is part of the service time." },
         censored_note(summary),
     );
@@ -37,7 +36,7 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     }
     canvas.legend(&keys);
     let (top, bottom) = (canvas.top + 22.0, canvas.top + 22.0 + ROW * rows.len() as f64);
-    canvas.text((LEFT - 12.0, top - 8.0), Anchor::End, GREY, &format!("quantile, {name}"));
+    canvas.text((LEFT - 12.0, top - 8.0), Anchor::End, GREY, "quantile and value");
     canvas.text((RIGHT + 12.0, top - 8.0), Anchor::Start, GREY, "harness (lag + pick-up)");
     let x = Axis::linear(0.0, 100.0, LEFT, RIGHT);
     let ticks: Vec<(f64, String)> = (0..=4).map(|i| (25.0 * f64::from(i), format!("{} %", 25 * i))).collect();
@@ -78,6 +77,8 @@ fn bar(canvas: &mut Canvas, row: &AnatomyRow, y: f64) {
         x += width;
     }
     let harness = row.lag_ns + row.pick_up_ns.unwrap_or(0.0);
-    let share = format!("{}, {:.2} %", time(harness), 100.0 * harness / sum);
+    let share = 100.0 * harness / sum;
+    let share = if share >= 0.01 { format!("{share:.2} %") } else { "less than 0.01 %".to_owned() };
+    let share = format!("{}, {share}", time(harness));
     canvas.text((RIGHT + 12.0, middle), Anchor::Start, INK, &share);
 }

@@ -1,6 +1,6 @@
 //! A box plot for each operation.
 
-use super::axis::{Axis, time_label};
+use super::axis::{Axis, plain, time_label};
 use super::canvas::{Anchor, Canvas, Key, WIDTH, text_width};
 use super::palette::{BLUE, GREY, INK, PALE_BLUE, VERMILION};
 use super::{censored_note, main_measure, measured};
@@ -37,10 +37,10 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     let mut canvas = Canvas::new(&format!("Operations: {name}"), &caption);
     canvas.legend(&[
         (Key::Area, PALE_BLUE, "25th to 75th percentile"),
-        (Key::Dot, BLUE, "○ 95th"),
-        (Key::Dot, BLUE, "● 99th"),
-        (Key::Dot, INK, "▲ smallest (0)"),
-        (Key::Dot, VERMILION, "▼ largest (100)"),
+        (Key::Ring, BLUE, "95th"),
+        (Key::Dot, BLUE, "99th"),
+        (Key::Up, INK, "smallest"),
+        (Key::Down, VERMILION, "largest"),
     ]);
     let (top, bottom) = (canvas.top + 12.0, canvas.top + 12.0 + ROW * rows.len() as f64);
     let ends = rows.iter().flat_map(|(_, s)| [s.box_plot.min.max(1.0), s.box_plot.max]);
@@ -50,7 +50,7 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     for (index, (name, summary)) in rows.iter().enumerate() {
         let y = top + ROW * (index as f64 + 0.5);
         canvas.text((LEFT - 14.0, y - 1.0), Anchor::End, INK, &fitting(name));
-        canvas.text((LEFT - 14.0, y + 13.0), Anchor::End, GREY, &format!("n = {}", summary.n));
+        canvas.text((LEFT - 14.0, y + 13.0), Anchor::End, GREY, &format!("n = {}", plain(summary.n as f64)));
         plot(&mut canvas, summary, &x, y);
     }
     let middle = (LEFT + RIGHT) / 2.0;
@@ -88,8 +88,7 @@ fn plot(canvas: &mut Canvas, summary: &MeasureSummary, x: &Axis, y: f64) {
     canvas.line((median, y - 10.0), (median, y + 10.0), INK, 2.4);
     let carried = |q: f64| summary.quantiles.iter().any(|(p, _)| (p.get() - q).abs() < 1e-9);
     if carried(0.95) {
-        canvas.dot((at(plot.p95), y), 4.2, BLUE);
-        canvas.dot((at(plot.p95), y), 2.8, "#ffffff");
+        canvas.ring((at(plot.p95), y), BLUE);
     }
     if carried(0.99) {
         canvas.dot((at(plot.p99), y), 4.2, BLUE);

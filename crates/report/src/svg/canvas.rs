@@ -25,6 +25,9 @@ pub(super) enum Key {
     Line,
     Dashed,
     Dot,
+    Ring,
+    Up,
+    Down,
 }
 
 /// One figure in the making. Coordinates have one decimal; what is not finite is drawn nowhere.
@@ -42,7 +45,7 @@ impl Canvas {
         let mut canvas =
             Canvas { title: title.to_owned(), caption: caption.to_owned(), body: String::new(), top: 56.0 };
         canvas.sized_text((MARGIN, 32.0), Anchor::Start, 18.0, INK, title);
-        for line in wrap(caption, (WIDTH - 2.0 * MARGIN) / (13.0 * 0.49)) {
+        for line in wrap(caption, (WIDTH - 2.0 * MARGIN) / (13.0 * 0.56)) {
             let at = (MARGIN, canvas.top);
             canvas.sized_text(at, Anchor::Start, 13.0, GREY, &line);
             canvas.top += CAPTION_LINE;
@@ -55,14 +58,17 @@ impl Canvas {
         let (mut x, y) = (MARGIN, self.top + 9.0);
         for (key, colour, text) in entries {
             let wide = match key {
-                Key::Dot => 12.0,
-                _ => 26.0,
+                Key::Area | Key::Line | Key::Dashed => 26.0,
+                _ => 14.0,
             };
             match key {
                 Key::Area => self.rect((x, y - 5.0), (20.0, 10.0), colour),
                 Key::Line => self.line((x, y), (x + 20.0, y), colour, 2.2),
                 Key::Dashed => self.dashed((x, y), (x + 20.0, y), colour, 1.6),
-                Key::Dot => self.dot((x + 4.0, y), 2.6, colour),
+                Key::Dot => self.dot((x + 4.0, y), 3.0, colour),
+                Key::Ring => self.ring((x + 4.0, y), colour),
+                Key::Up => self.triangle((x + 5.0, y - 4.5), true, colour),
+                Key::Down => self.triangle((x + 5.0, y + 4.5), false, colour),
             }
             self.sized_text((x + wide, y + 4.5), Anchor::Start, 13.0, INK, text);
             x += wide + text_width(text, 13.0) + 18.0;
@@ -96,6 +102,11 @@ impl Canvas {
 
     pub(super) fn dot(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) {
         let _ = writeln!(self.body, r#"<circle cx="{}" cy="{}" r="{radius}" fill="{fill}"/>"#, n(x), n(y));
+    }
+
+    pub(super) fn ring(&mut self, at: (f64, f64), colour: &str) {
+        self.dot(at, 4.2, colour);
+        self.dot(at, 2.8, "#ffffff");
     }
 
     /// Many dots of one kind in one element: a few bytes for each.

@@ -7,6 +7,7 @@ use super::timeline::{LEFT, RIGHT, Timeline};
 use super::{censored_note, main_measure};
 use crate::text::time;
 use analysis::{Analysis, HeatMap};
+use record::Measure;
 use std::fmt::Write as _;
 
 const PLOT_HEIGHT: f64 = 340.0;
@@ -22,8 +23,13 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     let name = main.measure.name();
     let caption = format!(
         "How many requests had which {name} when. A cell is {} wide; the colour is the logarithm of its \
-         count. White: none. A gap that nothing fills until a bow comes down is a server that stood still.{}",
+         count; where nothing is drawn, there was none.{}{}",
         time(grid.width),
+        if main.measure == Measure::Response {
+            " A gap under a falling arc is a server that stood still while requests waited."
+        } else {
+            ""
+        },
         censored_note(main),
     );
     let mut canvas = Canvas::new(&format!("Heat map of the {name}"), &caption);

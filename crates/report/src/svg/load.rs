@@ -42,12 +42,12 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     y.draw_left(&mut canvas, (LEFT, RIGHT), |v| format!("{}/s", plain(v)));
     canvas.turned_text((22.0, (top + bottom) / 2.0), GREY, "requests per second");
     let steps = Steps { points, step, x: &timeline.x, y: &y };
-    let failed = steps.line(|p| Some(p.failed));
-    if points.iter().any(|p| p.failed > 0.0) {
-        let (right, left) =
-            (timeline.x.place(last.at.0 as f64 + step), timeline.x.place(points[0].at.0 as f64));
-        let area = format!("{failed}V{}H{}z", n(bottom), n(right.min(left)));
-        canvas.path(&area, &format!(r#"fill="{VERMILION}" fill-opacity="0.85""#));
+    for point in points.iter().filter(|p| p.failed > 0.0 && p.failed.is_finite()) {
+        let at = point.at.0 as f64;
+        let (left, right) = (timeline.x.place(at), timeline.x.place(at + step));
+        // One failure in a million requests must be seen, too.
+        let high = y.place(point.failed).min(bottom - 2.5);
+        canvas.rect((left, high), (right - left, bottom - high), VERMILION);
     }
     let achieved = steps.line(|p| Some(p.achieved));
     canvas.path(&achieved, &format!(r#"fill="none" stroke="{BLUE}" stroke-width="2""#));

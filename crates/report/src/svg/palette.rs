@@ -17,13 +17,13 @@ pub(super) const INK: &str = "#1A1A1A";
 /// Captions and labels.
 pub(super) const GREY: &str = "#555555";
 /// Sampled points.
-pub(super) const LIGHT_GREY: &str = "#8F8F8F";
+pub(super) const LIGHT_GREY: &str = "#7A7A7A";
 /// Grid lines.
 pub(super) const GRID: &str = "#E4E4E4";
 /// Warm-up.
 pub(super) const SHADE: &str = "#F0F0F0";
 /// Events.
-pub(super) const EVENT: &str = "#F8E3B0";
+pub(super) const EVENT: &str = "#FBEFD0";
 
 /// Viridis (van der Walt & Smith 2015) at ninths, dark end last: equal steps look equally far apart, in
 /// black and white, too. Its yellow end is left out, which would not stand out from white.

@@ -4,7 +4,7 @@
 //! red, triangles at the global minimum and maximum. The band behind is the smallest and largest request of
 //! each bucket (M4, Jugel et al., VLDB 2014), so that what was not sampled is seen, too.
 
-use super::axis::{Axis, time_label};
+use super::axis::{Axis, plain, time_label};
 use super::canvas::{Canvas, Key, n};
 use super::palette::{BLUE, INK, LIGHT_GREY, PALE_BLUE, RED, VERMILION};
 use super::timeline::{LEFT, RIGHT, Timeline};
@@ -29,8 +29,8 @@ pub(super) fn figure(analysis: &Analysis, measure: Measure) -> Option<String> {
         (Key::Dot, LIGHT_GREY, "sampled requests"),
         (Key::Line, RED, "sliding mean"),
         (Key::Dot, INK, "extremes"),
-        (Key::Dot, VERMILION, "▼ longest"),
-        (Key::Dot, BLUE, "▲ shortest"),
+        (Key::Down, VERMILION, "longest"),
+        (Key::Up, BLUE, "shortest"),
     ]);
     let (top, bottom) = (canvas.top + 26.0, canvas.top + 26.0 + PLOT_HEIGHT);
     let timeline = Timeline::new(analysis, drawn.end, top, bottom);
@@ -47,12 +47,12 @@ fn caption(drawn: &Drawn<'_>, note: &str) -> String {
     let by = if series.measure == Measure::Response { "intended start" } else { "start" };
     let ((longest_at, longest), (shortest_at, shortest)) = (drawn.longest, drawn.shortest);
     format!(
-        "Each request at its {by}. The band covers all requests, {} at a time; {:.2} % of them are drawn as \
+        "Each request at its {by}. The band covers all requests, {} at a time; {} % of them are drawn as \
          points; the mean slides over 1,000 requests; the {} extremes lie outside {} to {} (0.025 % and \
          99.975 %). Longest: {} at {}; shortest: {} at {}.{note}",
         time(drawn.level.width.0 as f64),
-        100.0 * series.sampled_share.clamp(0.0, 1.0),
-        series.extremes_total,
+        plain((1e3 * series.sampled_share.clamp(0.0, 1.0)).round() / 10.0),
+        plain(series.extremes_total as f64),
         time(series.extreme_limits.0),
         time(series.extreme_limits.1),
         time(longest),
@@ -111,7 +111,7 @@ impl<'a> Drawn<'a> {
         let style = format!(r##"fill="{PALE_BLUE}" stroke="#9CC3DD" stroke-width="0.6""##);
         canvas.path(&band, &style);
         let sampled = self.series.sampled.iter().map(|p| (x.place(p.at.0 as f64), y.place(p.value.0 as f64)));
-        canvas.dots(sampled, 2.0, LIGHT_GREY, 0.45);
+        canvas.dots(sampled, 2.0, LIGHT_GREY, 0.5);
         let extremes =
             self.series.extremes.iter().map(|p| (x.place(p.at.0 as f64), y.place(p.value.0 as f64)));
         canvas.dots(extremes, 3.4, INK, 0.85);
