@@ -21,12 +21,13 @@ use markup::{script_json, text};
 const STYLE: &str = include_str!("../assets/report.css");
 
 /// In the order in which they are run: each uses only names of those before it.
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 12] = [
     include_str!("../assets/data.js"),
     include_str!("../assets/words.js"),
     include_str!("../assets/axes.js"),
     include_str!("../assets/plot.js"),
     include_str!("../assets/zoom.js"),
+    include_str!("../assets/backdrop.js"),
     include_str!("../assets/anatomy.js"),
     include_str!("../assets/series.js"),
     include_str!("../assets/spectrum.js"),
