@@ -156,9 +156,7 @@ fn recording(r: &analysis::RecordingInfo) -> Value {
 
 /// The document of `truetail compare`: schema `truetail.compare/1`.
 pub fn comparison(comparison: &Comparison) -> Value {
-    let side = |(names, state): &(Vec<String>, analysis::VerdictState)| {
-        json!({"recordings": names, "verdict": state.name()})
-    };
+    let side = |(names, state): &(Vec<String>, analysis::VerdictState)| json!({"recordings": names, "verdict": state.name()});
     json!({
         "schema": "truetail.compare/1",
         "measure": comparison.measure.key(),

@@ -149,7 +149,8 @@ impl Page<'_> {
                 shown.then(|| format!("{} {n} ({})", class.name(), percent(n, counts.total)))
             })
             .collect();
-        let retries = if counts.retries > 0 { format!("   retries {}", counts.retries) } else { String::new() };
+        let retries =
+            if counts.retries > 0 { format!("   retries {}", counts.retries) } else { String::new() };
         self.line(&format!("outcomes: {}{retries}", by_class.join("   ")));
         self.line("");
     }
@@ -253,15 +254,26 @@ impl Page<'_> {
     }
 
     fn scope_table(&mut self, kind: &str, scopes: &[&ScopeSummary]) {
-        let main = if self.summary(Measure::Response).is_some() { Measure::Response } else { Measure::Service };
+        let main =
+            if self.summary(Measure::Response).is_some() { Measure::Response } else { Measure::Service };
         let shown = [Quantile::PRINTED[0], Quantile::PRINTED[4], Quantile::PRINTED[5]];
         let mut head = vec![format!("{kind} ({})", main.name()), "requests".to_owned(), "not ok".to_owned()];
         head.extend(shown.iter().map(|q| q.name()));
         head.push("max".to_owned());
         let mut table = Table::new(head);
         for scope in scopes {
-            let ok: u64 = scope.counts.outcomes.iter().filter(|(o, _)| o.class() == OutcomeClass::Ok).map(|(_, n)| n).sum();
-            let mut row = vec![scope.name.clone(), scope.counts.total.to_string(), (scope.counts.total - ok).to_string()];
+            let ok: u64 = scope
+                .counts
+                .outcomes
+                .iter()
+                .filter(|(o, _)| o.class() == OutcomeClass::Ok)
+                .map(|(_, n)| n)
+                .sum();
+            let mut row = vec![
+                scope.name.clone(),
+                scope.counts.total.to_string(),
+                (scope.counts.total - ok).to_string(),
+            ];
             let summary = scope.measures.iter().find(|m| m.measure == main && m.n > 0);
             for q in shown {
                 let found = summary.and_then(|s| s.quantiles.iter().find(|(p, _)| *p == q));
@@ -275,8 +287,7 @@ impl Page<'_> {
     }
 
     fn events(&mut self) {
-        let shown: Vec<_> =
-            self.analysis.events.iter().filter(|e| e.kind != EventKind::Phase).collect();
+        let shown: Vec<_> = self.analysis.events.iter().filter(|e| e.kind != EventKind::Phase).collect();
         if shown.is_empty() {
             return;
         }
@@ -284,8 +295,13 @@ impl Page<'_> {
         for event in shown.iter().take(8) {
             let length = event.end - event.begin;
             let span = if length.0 > 0 { format!(" for {length}") } else { String::new() };
-            let text =
-                format!("{:.3} s{span}  {}  {}  {}", event.begin.0 as f64 / 1e9, event.kind.name(), event.subject, event.detail);
+            let text = format!(
+                "{:.3} s{span}  {}  {}  {}",
+                event.begin.0 as f64 / 1e9,
+                event.kind.name(),
+                event.subject,
+                event.detail
+            );
             self.wrapped("  ", "    ", &text);
         }
         if shown.len() > 8 {

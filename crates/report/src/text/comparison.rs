@@ -16,7 +16,8 @@ pub fn comparison_page(comparison: &Comparison, options: &TextOptions) -> String
             text.push('\n');
         }
     };
-    let equivalent = comparison.rows.iter().find(|r| r.name == comparison.decided_by).and_then(|r| r.equivalent);
+    let equivalent =
+        comparison.rows.iter().find(|r| r.name == comparison.decided_by).and_then(|r| r.equivalent);
     let also = if equivalent == Some(true) { " and equivalent within the margin" } else { "" };
     say(&format!(
         "{} by {} of the {}{also}",
