@@ -21,7 +21,6 @@ async function start() {
   const numbers = new Numbers(buffer, data.arrays);
   const widths = data.series.flatMap((s) => s.levels.map((l) => l.width));
   const view = new TimeView(data.span, FINEST_BUCKETS * Math.min(...widths, 1e9));
-  window.truetail.view = view;
   for (const figure of document.querySelectorAll("figure[data-kind]")) {
     MAKERS[figure.dataset.kind](figure, data, numbers, view).draw();
   }
