@@ -4,6 +4,7 @@ mod bench;
 mod ci;
 mod install;
 mod servers;
+mod soak;
 mod steps;
 mod stopwatch;
 
@@ -20,7 +21,9 @@ Chores:
   servers up postgres      start a PostgreSQL server on a free port, until Ctrl-C
   servers down postgres    end it from elsewhere
   bench [SECTION…]         null, record, report, noop, open: figures next to targets and peers
-                           --rounds N, --seconds N, --quick";
+                           --rounds N, --seconds N, --quick
+  soak                     all tests in release, with the long variants of those that have one
+  soak --minutes N         runs of N minutes each, whose memory must stay flat";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -43,6 +46,7 @@ fn run(words: &[&str]) -> anyhow::Result<bool> {
         ["ci", "--quick"] => ci::run(ci::Extent::Quick),
         ["bench", rest @ ..] => bench::run(rest),
         ["servers", rest @ ..] => servers::run(rest),
+        ["soak", rest @ ..] => soak::run(rest),
         [] | ["help" | "--help" | "-h", ..] => {
             println!("{USAGE}");
             Ok(true)

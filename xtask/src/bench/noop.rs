@@ -1,6 +1,7 @@
 //! The cheapest request to PostgreSQL, closed loop: what each client costs.
 //!
-//! CPU time is of the whole client process: for truetail with the recording, the analysis and the pages at the end.
+//! CPU time is of the whole client process: for truetail with the recording, the analysis and the pages at the end. What
+//! its worker takes, the thread that does what a peer does, is shown apart.
 
 use super::Effort;
 use super::builds::Builds;
@@ -38,7 +39,9 @@ fn round(
     let duration = format!("{seconds}s");
     let (cost, document) =
         ground.truetail(transport, &["--closed", "-c", &clients, "-d", &duration, "--warmup", "1s"])?;
-    add(figures, &case, "truetail", all_requests(&document)?, measured(&document)?, &cost);
+    let count = all_requests(&document)?;
+    add(figures, &case, "truetail", count, measured(&document)?, &cost);
+    figures.add(&format!("{case}  truetail, of it in its worker"), "µs", cost.watched_s * 1e6 / count);
     let cost = ground.pgbench(transport, &["-c", &clients, "-T", &seconds])?;
     let count = number_after(&cost.stdout, "number of transactions actually processed:")?;
     let rate = number_after(&cost.stdout, "tps =")?;

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use testkit::postgres::{Options, Server};
 
+/// What truetail calls the threads that send requests.
+const WORKERS: &str = "load-";
+
 /// How the server is reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Transport {
@@ -57,7 +60,7 @@ impl<'a> Ground<'a> {
         };
         let mut command = self.builds.truetail(&["run", &url, "-w", "noop", "-p", "mode=select1", "--json"]);
         command.args(words).arg("--out").arg(self.scratch.free("recording"));
-        let cost = child::run(&mut command, &[0, 3])?;
+        let cost = child::run_watching(&mut command, &[0, 3], Some(WORKERS))?;
         let document = serde_json::from_str(&cost.stdout).context("truetail's JSON document")?;
         Ok((cost, document))
     }
