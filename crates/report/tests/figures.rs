@@ -127,8 +127,8 @@ fn the_planted_extreme_is_drawn() {
         assert!(longest.at.0.abs_diff(at) < 10 * fixture::MS, "{longest:?}");
         let svg = figure(name);
         assert!(svg.contains("Longest: 2.50 s at 4.00 s"), "{name}");
-        // The time axis spans 12 s from 84 to 976: its place is 84 + 892 · at / 12 s.
-        let x = 84.0 + 892.0 * longest.at.0 as f64 / (12 * fixture::S) as f64;
+        // The time axis spans 12 s from 96 to 976: its place is 96 + 880 · at / 12 s.
+        let x = 96.0 + 880.0 * longest.at.0 as f64 / (12 * fixture::S) as f64;
         let dots = xml::attributes(svg).filter(|(a, v)| *a == "d" && v.contains("h0"));
         let highest = dots
             .flat_map(|(_, d)| d.split("h0"))

@@ -145,7 +145,10 @@ fn colour_scale(canvas: &mut Canvas, most: u64) {
         canvas.rect((left + width * shade as f64, y), (width, 10.0), &colour);
     }
     let right = left + width * SHADES as f64 + 8.0;
-    let text = format!("1 to {} requests in a cell", plain(most as f64));
+    let text = match most {
+        1 => "1 request in a cell".to_owned(),
+        _ => format!("1 to {} requests in a cell", plain(most as f64)),
+    };
     canvas.text((right, y + 9.5), Anchor::Start, GREY, &text);
     canvas.top += 24.0;
 }

@@ -19,7 +19,7 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     };
     let open = points.iter().any(|p| p.offered.is_some());
     let caption = format!(
-        "Requests per second, {} at a time.{} Failed are errors, timeouts and unfinished requests.",
+        "Requests per second, {} at a time.{} Failed are errors, timeouts and unfinished requests; ▲ above a step that failed beyond the axis.",
         time(step),
         if open {
             " Offered is what the schedule asked: where achieved falls short of it, requests wait."
@@ -35,9 +35,7 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     canvas.legend(&keys);
     let (top, bottom) = (canvas.top + 26.0, canvas.top + 26.0 + PLOT_HEIGHT);
     let timeline = Timeline::new(analysis, last.at.0 as f64 + step, top, bottom);
-    let highest = points.iter().flat_map(|p| [p.offered.unwrap_or(0.0), p.achieved, p.failed]);
-    let highest = highest.filter(|v| v.is_finite()).fold(0.0, f64::max);
-    let y = Axis::linear(0.0, highest * 1.08, bottom, top);
+    let y = Axis::linear(0.0, 1.08 * highest(points), bottom, top);
     timeline.draw(&mut canvas, analysis);
     y.draw_left(&mut canvas, (LEFT, RIGHT), |v| format!("{}/s", plain(v)));
     canvas.turned_text((22.0, (top + bottom) / 2.0), GREY, "requests per second");
@@ -48,6 +46,9 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
         // One failure in a million requests must be seen, too.
         let high = y.place(point.failed).min(bottom - 2.5);
         canvas.rect((left, high), (right - left, bottom - high), VERMILION);
+        if high <= top {
+            canvas.triangle(((left + right) / 2.0, top - 12.0), true, VERMILION);
+        }
     }
     let achieved = steps.line(|p| Some(p.achieved));
     canvas.path(&achieved, &format!(r#"fill="none" stroke="{BLUE}" stroke-width="2""#));
@@ -55,6 +56,14 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     canvas
         .path(&offered, &format!(r#"fill="none" stroke="{INK}" stroke-width="1.4" stroke-dasharray="5 4""#));
     Some(canvas.finish(bottom + 54.0))
+}
+
+/// Of the loads. Failures do not stretch the axis: those given up when the run ends do so all at once.
+fn highest(points: &[LoadPoint]) -> f64 {
+    let most =
+        |of: fn(&LoadPoint) -> f64| points.iter().map(of).filter(|v| v.is_finite()).fold(0.0, f64::max);
+    let loads = most(|p| p.offered.unwrap_or(0.0)).max(most(|p| p.achieved));
+    if loads > 0.0 { loads } else { most(|p| p.failed) }
 }
 
 struct Steps<'a> {

@@ -48,7 +48,7 @@ fn caption(drawn: &Drawn<'_>, note: &str) -> String {
     let ((longest_at, longest), (shortest_at, shortest)) = (drawn.longest, drawn.shortest);
     format!(
         "Each request at its {by}. The band covers all requests, {} at a time; {} % of them are drawn as \
-         points; the mean slides over 1,000 requests; the {} extremes lie outside {} to {} (0.025 % and \
+         points; the mean slides over up to 1,000 requests; the {} extremes lie outside {} to {} (0.025 % and \
          99.975 %). Longest: {} at {}; shortest: {} at {}.{note}",
         time(drawn.level.width.0 as f64),
         plain((1e3 * series.sampled_share.clamp(0.0, 1.0)).round() / 10.0),
@@ -111,7 +111,9 @@ impl<'a> Drawn<'a> {
         let style = format!(r##"fill="{PALE_BLUE}" stroke="#9CC3DD" stroke-width="0.6""##);
         canvas.path(&band, &style);
         let sampled = self.series.sampled.iter().map(|p| (x.place(p.at.0 as f64), y.place(p.value.0 as f64)));
-        canvas.dots(sampled, 2.0, LIGHT_GREY, 0.5);
+        // A few points would not be seen at the size that many need.
+        let size = if self.series.sampled.len() > 500 { 2.0 } else { 3.4 };
+        canvas.dots(sampled, size, LIGHT_GREY, 0.5);
         let extremes =
             self.series.extremes.iter().map(|p| (x.place(p.at.0 as f64), y.place(p.value.0 as f64)));
         canvas.dots(extremes, 3.4, INK, 0.85);

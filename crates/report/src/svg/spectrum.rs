@@ -9,7 +9,7 @@ use record::Measure;
 use std::fmt::Write as _;
 use units::Quantile;
 
-const LEFT: f64 = 84.0;
+const LEFT: f64 = 96.0;
 const RIGHT: f64 = WIDTH - 40.0;
 const PLOT_HEIGHT: f64 = 340.0;
 

@@ -7,7 +7,7 @@ use analysis::Analysis;
 use record::{EventKind, PhaseKind};
 
 /// Left and right end of all plots over time.
-pub(super) const LEFT: f64 = 84.0;
+pub(super) const LEFT: f64 = 96.0;
 pub(super) const RIGHT: f64 = WIDTH - 24.0;
 /// Most events that are shaded: more would hide the plot.
 const MOST_SHADED: usize = 200;
