@@ -65,8 +65,8 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
     async fn start(&mut self) -> Result<(), OpError> {
         let (local, due) = (self.local, self.due);
         if due.0 > 0 {
-            local.wait_until(self.task, due, || local.shared.stopping()).await;
-            if local.shared.stopping() && local.clock.now() < due {
+            local.wait_until(self.task, due, || local.shared.called_off(due)).await;
+            if local.shared.called_off(due) {
                 self.given_up = true;
                 return Err(OpError::refused(Outcome::Unfinished));
             }
