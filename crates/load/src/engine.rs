@@ -195,7 +195,7 @@ fn shared_state(spec: &LoadSpec, clock: LiveClock, lead_in: Ticks) -> Shared {
         .collect();
     Shared {
         schedule: Schedule::new(1 << RING_BITS, has_visits(&spec.model), spec.sessions),
-        stop: AtomicBool::new(false),
+        stop_at: AtomicU64::new(u64::MAX),
         abandon: AtomicBool::new(false),
         session_limits: session_limits(spec),
         phase_ends,
@@ -274,8 +274,9 @@ fn record_never_sent(
     if !spec.model.load_model().has_response_time() {
         return 0;
     }
-    let now = clock.nanos_in(ended.0.saturating_sub(lead_in.0));
-    let last_due = if shared.stopping() { now } else { spec.duration() };
+    let stop_at = shared.stop_at.load(Ordering::Relaxed);
+    let stopped = clock.nanos_in(stop_at.min(ended.0).saturating_sub(lead_in.0));
+    let last_due = if shared.stopping() { stopped } else { spec.duration() };
     let mut count = 0;
     writer.leftovers(&shared.schedule, last_due, |seq, planned| {
         let Some(offset) = planned.intended else { return };

@@ -29,7 +29,13 @@ impl Readiness {
         // SAFETY: `fd` is a fresh descriptor that nobody else owns.
         let epoll = unsafe { OwnedFd::from_raw_fd(fd) };
         let events = vec![libc::epoll_event { events: 0, u64: 0 }; tasks.clamp(1, 256)];
-        Ok(Readiness { epoll, events, has_pwait2: true, registered: 0, ready: Vec::with_capacity(tasks + 256) })
+        Ok(Readiness {
+            epoll,
+            events,
+            has_pwait2: true,
+            registered: 0,
+            ready: Vec::with_capacity(tasks + 256),
+        })
     }
 
     /// Reports `task` whenever `fd` becomes readable or writable, or breaks, from now on. Closing the

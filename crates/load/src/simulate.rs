@@ -199,7 +199,7 @@ pub fn simulate<W: Workload>(
     });
     let shared = Shared {
         schedule: Schedule::new(1 << 16, has_visits(&spec.model), spec.sessions),
-        stop: AtomicBool::new(false),
+        stop_at: AtomicU64::new(u64::MAX),
         abandon: AtomicBool::new(false),
         session_limits: session_limits(spec),
         phase_ends: phase_ends.collect(),

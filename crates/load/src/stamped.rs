@@ -68,12 +68,12 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
         let (local, due) = (self.local, self.due);
         let mut now = local.clock.now();
         if now < due {
-            local.wait_until(self.task, due, || local.shared.stopping()).await;
+            local.wait_until(self.task, due, || local.shared.called_off(due)).await;
             now = local.clock.now();
-            if local.shared.stopping() && now < due {
-                self.given_up = true;
-                return Err(OpError::refused(Outcome::Unfinished));
-            }
+        }
+        if local.shared.called_off(due) {
+            self.given_up = true;
+            return Err(OpError::refused(Outcome::Unfinished));
         }
         self.stamps.sent = now;
         local.begin_flight(self.task, now);

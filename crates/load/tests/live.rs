@@ -170,6 +170,11 @@ struct Outcomes {
 
 /// Runs `spec` against a server that freezes from 1 s to 2 s after the start.
 fn run(spec: &LoadSpec) -> Outcomes {
+    run_and_stop(spec, None)
+}
+
+/// As `run`, and asks for an end after a time.
+fn run_and_stop(spec: &LoadSpec, after: Option<Nanos>) -> Outcomes {
     let clock = clock::calibrate(ClockChoice::Auto).unwrap().start();
     let server = EchoServer::start(clock);
     let target = Echo { address: server.address };
@@ -183,6 +188,12 @@ fn run(spec: &LoadSpec) -> Outcomes {
             clock::pause(Nanos::from_secs(1));
             let _frozen = server.frozen.lock().unwrap();
             clock::pause(Nanos::from_secs(1));
+        });
+        scope.spawn(|| {
+            if let Some(after) = after {
+                clock::pause(after);
+                stop.store(true, Ordering::Relaxed);
+            }
         });
         load::run(subject, spec, clock, producers, &Silent, &stop).unwrap()
     });
@@ -285,4 +296,18 @@ fn what_never_left_is_recorded_as_unfinished() {
     let never_sent = unfinished.iter().filter(|s| !s.sent.is_some()).count();
     assert_eq!(never_sent as u64, done.never_sent);
     assert_eq!(unfinished.len() - never_sent, 2, "one request in flight for each session");
+}
+
+#[test]
+fn an_interrupted_run_misses_no_request_before_its_end() {
+    let mut spec = spec(Model::Open { process: Process::Poisson }, "60s@2000/s", 64);
+    spec.workers = 3;
+    spec.pacing = Pacing::Sleep;
+    for seed in 0..2 {
+        spec.seed = Seed(seed);
+        let done = run_and_stop(&spec, Some(Nanos::from_millis(300)));
+        assert!(done.samples.len() > 100 && done.samples.len() < 60_000, "{}", done.samples.len());
+        let gap = done.samples.iter().enumerate().find(|(i, s)| s.seq != *i as u64);
+        assert!(gap.is_none(), "of {} requests one is missing: {gap:?}", done.samples.len());
+    }
 }
