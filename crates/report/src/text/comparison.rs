@@ -26,14 +26,14 @@ pub fn comparison_page(comparison: &Comparison, options: &TextOptions) -> String
         comparison.measure.name()
     ));
     for (side, (names, state)) in [("base", &comparison.base), ("new", &comparison.new)] {
-        say(&format!("{side}: {} {} ({})", runs(names.len()), paint.state(*state), names.join(", ")));
+        say(&format!("{side}: {} ({}, {})", names.join(", "), runs(names.len()), paint.state(*state)));
     }
     for warning in &comparison.warnings {
         say(&format!("note: {warning}"));
     }
     say("");
     let asked = comparison.rows.iter().any(|r| r.equivalent.is_some());
-    let mut head: Vec<String> = ["", "base", "new", "new/base", ""].map(str::to_owned).to_vec();
+    let mut head: Vec<String> = ["", "base", "new", "new/base", "difference"].map(str::to_owned).to_vec();
     if asked {
         head.push("equivalent".to_owned());
     }
