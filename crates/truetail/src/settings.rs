@@ -320,6 +320,15 @@ impl RunOptions {
         Seed(self.seed.unwrap_or(1))
     }
 
+    /// The seed of arrivals and operations. Clients that make one load together must not send in step, so
+    /// each has its own.
+    fn load_seed(&self) -> Seed {
+        match self.client {
+            None | Some(0) => self.seed(),
+            Some(client) => self.seed().derive(&format!("client {client}")),
+        }
+    }
+
     pub(crate) fn isolation(&self) -> anyhow::Result<Option<Isolation>> {
         let Some(name) = &self.isolation else { return Ok(None) };
         let found = Isolation::ALL.into_iter().find(|level| level.name() == name);
@@ -478,12 +487,15 @@ impl RunOptions {
             retries: self.retries.unwrap_or(0),
             pacing: self.pacing()?,
             cpus: self.cpus()?,
-            seed: self.seed(),
+            seed: self.load_seed(),
         };
         spec.check()?;
         Ok(spec)
     }
 }
+
+#[cfg(test)]
+mod tests;
 
 /// A file in the recording's directory.
 pub(crate) const DEFAULT_TARGET: &str = "sqlite:";

@@ -19,12 +19,18 @@ fn recordings_made_at_the_same_time_are_merged_from_their_samples() {
     let requests = |document: &serde_json::Value| document["total"]["measures"][0]["n"].as_u64();
     let apart: u64 =
         ["a", "b"].iter().filter_map(|d| requests(&scratch.truetail(&["report", d, "--json"]).json())).sum();
-    println!("{json}");
     assert_eq!(requests(&json), Some(apart));
     for client in ["client 0", "client 1"] {
         assert!(ended.stdout.contains(client), "no {client}: {}", ended.stdout);
     }
     assert!(scratch.path("merged/report.html").exists());
+    // The same seed, but not in step: else the clients' arrivals would come in pairs.
+    let offsets = |name: &str| {
+        let rows = scratch.rows(name);
+        let first = rows[0].intended.expect("intended");
+        rows.iter().take(100).map(|r| (r.intended.expect("intended") - first) / 1000).collect::<Vec<_>>()
+    };
+    assert_ne!(offsets("a"), offsets("b"));
     // The same client twice is a mistake.
     scratch.truetail(&["report", "a", "a"]).refused(&["client"]);
 }

@@ -50,7 +50,6 @@ fn a_server_that_restarts_costs_its_requests_and_no_more() {
     assert_contiguous(&rows);
     let failed: Vec<_> = rows.iter().filter(|r| r.outcome != "ok").collect();
     assert!(!failed.is_empty());
-    println!("{:?}", failed.iter().map(|r| &r.outcome).collect::<std::collections::BTreeSet<_>>());
     assert!(
         failed.iter().any(|r| r.outcome == "unavailable" || r.outcome == "connection-lost"),
         "{failed:?}"
