@@ -36,7 +36,7 @@ pub(crate) fn run(extent: Extent) -> anyhow::Result<bool> {
     steps.command("format", &mut cargo(&["fmt", "--all", "--check"]))?;
     let lints = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
     steps.command("lints", &mut cargo(&lints))?;
-    let tests = ["test", "--locked", "--workspace", "--all-targets", "--no-fail-fast"];
+    let tests = ["test", "--locked", "--workspace", "--tests", "--no-fail-fast"];
     steps.command("tests, debug", &mut cargo(&tests))?;
     if extent == Extent::Full {
         full(&mut steps)?;
@@ -46,7 +46,7 @@ pub(crate) fn run(extent: Extent) -> anyhow::Result<bool> {
 }
 
 fn full(steps: &mut Steps) -> anyhow::Result<()> {
-    let mut release = cargo(&["test", "--locked", "--release", "--all-targets", "--no-fail-fast"]);
+    let mut release = cargo(&["test", "--locked", "--release", "--tests", "--no-fail-fast"]);
     for name in HOT {
         release.args(["--package", name]);
     }

@@ -1,8 +1,10 @@
 //! The chores of the project: `cargo xtask ci`, and slower ones that only a developer needs.
 
+mod bench;
 mod ci;
 mod install;
 mod servers;
+mod soak;
 mod steps;
 mod stopwatch;
 
@@ -16,7 +18,12 @@ Usage: cargo xtask CHORE
 Chores:
   ci [--quick]             install what tests need, then format, lints, all tests, documentation
                            --quick: format, lints and tests in debug only, with what is installed
-  servers up postgres      start a PostgreSQL server on a free port, until Ctrl-C";
+  servers up postgres      start a PostgreSQL server on a free port, until Ctrl-C
+  servers down postgres    end it from elsewhere
+  bench [SECTION…]         null, record, report, noop, open: figures next to targets and peers
+                           --rounds N, --seconds N, --quick
+  soak                     all tests in release, with the long variants of those that have one
+  soak --minutes N         runs of N minutes each, whose memory must stay flat";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -37,7 +44,9 @@ fn run(words: &[&str]) -> anyhow::Result<bool> {
     match words {
         ["ci"] => ci::run(ci::Extent::Full),
         ["ci", "--quick"] => ci::run(ci::Extent::Quick),
+        ["bench", rest @ ..] => bench::run(rest),
         ["servers", rest @ ..] => servers::run(rest),
+        ["soak", rest @ ..] => soak::run(rest),
         [] | ["help" | "--help" | "-h", ..] => {
             println!("{USAGE}");
             Ok(true)

@@ -1,7 +1,7 @@
 //! Cost of a sample in the analysis: one thread, samples in memory.
 //!
-//! `cargo bench -p analysis -- 20000000` sets the number of samples; `cargo test` runs it tiny. Prints a hash
-//! of the result, so that the work can't be optimised away or change unnoticed.
+//! `cargo bench -p analysis -- 20000000` sets the number of samples; `cargo test --benches` runs it tiny. Prints
+//! the mean of the result, so that the work can't be optimised away or change unnoticed.
 
 use analysis::{Input, Options, RecordingInfo, analyse_batches};
 use clock::{Clock, ClockChoice};
@@ -68,7 +68,7 @@ fn template() -> SampleBatch {
     let mut batch = SampleBatch::default();
     for i in 0..65_536u64 {
         let intended = i * 10_000;
-        let ready = intended + if i % 8 == 0 { rng.below(1_000_000) } else { 0 };
+        let ready = intended + if i.is_multiple_of(8) { rng.below(1_000_000) } else { 0 };
         let sent = ready + rng.below(3_000);
         let arrived = sent + (150_000.0 * (0.8 * rng.normal()).exp()) as u64;
         batch.intended.push(intended);

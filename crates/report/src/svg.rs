@@ -1,5 +1,55 @@
-//! placeholder
-/// placeholder
-pub fn figures(_analysis: &analysis::Analysis) -> Vec<(&'static str, String)> {
-    Vec::new()
+//! Figures as standalone SVG files.
+//!
+//! Each one has its title and a caption that says what it shows, names the units at its axes, and uses no
+//! script, style sheet or foreign font: it can be opened, printed and embedded as it is. Colours are told
+//! apart by colour-blind readers (Okabe & Ito 2008) and never carry a meaning alone.
+
+mod anatomy;
+mod axis;
+mod boxes;
+mod canvas;
+mod heat;
+mod load;
+mod palette;
+mod series;
+mod spectrum;
+mod timeline;
+
+use analysis::{Analysis, MeasureSummary, ScopeSummary};
+use record::Measure;
+
+/// All figures that the analysis has data for: (name, SVG text). The name is fit for a file or an anchor.
+///
+/// In this order: `anatomy`, `response-time-series`, `service-time-series`, `spectrum`, `operations`,
+/// `heat-map`, `load`. Each is at most 300 KB however long the run was. Cost ≈ 1 ms each.
+pub fn figures(analysis: &Analysis) -> Vec<(&'static str, String)> {
+    let series = |measure| series::figure(analysis, measure);
+    let all = [
+        ("anatomy", anatomy::figure(analysis)),
+        ("response-time-series", series(Measure::Response)),
+        ("service-time-series", series(Measure::Service)),
+        ("spectrum", spectrum::figure(analysis)),
+        ("operations", boxes::figure(analysis)),
+        ("heat-map", heat::figure(analysis)),
+        ("load", load::figure(analysis)),
+    ];
+    all.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect()
+}
+
+/// What a user of the system waits for: the response time, or the service time where there is no response
+/// time.
+fn main_measure(analysis: &Analysis) -> Option<&MeasureSummary> {
+    measured(&analysis.total, Measure::Response).or_else(|| measured(&analysis.total, Measure::Service))
+}
+
+fn measured(scope: &ScopeSummary, measure: Measure) -> Option<&MeasureSummary> {
+    scope.measures.iter().find(|m| m.measure == measure && m.n > 0)
+}
+
+/// What a caption adds where some times are lower bounds.
+fn censored_note(summary: &MeasureSummary) -> String {
+    match summary.censored {
+        0 => String::new(),
+        n => format!(" {} requests were given up: their times are lower bounds.", axis::plain(n as f64)),
+    }
 }

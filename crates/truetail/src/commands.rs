@@ -4,7 +4,7 @@ use crate::cli::{Cli, Command, ExperimentArguments, ReportArguments, RunArgument
 use crate::dataset::Verb;
 use crate::settings::RunOptions;
 use crate::{Ended, dataset, export, output, run, search};
-use analysis::{Analysis, Options, VerdictState};
+use analysis::{Analysis, VerdictState};
 use anyhow::{Context, bail};
 use driver::Execution;
 use record::Recording;
@@ -97,7 +97,7 @@ pub(crate) fn open_recordings(path: &Path) -> anyhow::Result<Vec<Recording>> {
 fn report(arguments: ReportArguments, json: bool) -> anyhow::Result<Ended> {
     let recordings: Vec<Recording> =
         arguments.recordings.iter().map(Recording::open).collect::<Result<_, _>>()?;
-    let analysis = analysis::analyse(&recordings, &Options::default())?;
+    let analysis = analysis::analyse(&recordings, &crate::output::analysis_options())?;
     let directory = arguments.out.unwrap_or_else(|| arguments.recordings[0].clone());
     run::write_report(&analysis, &directory)?;
     show(&analysis, &directory, json)

@@ -2,7 +2,6 @@
 
 use crate::cli::ExportArguments;
 use crate::{Ended, output};
-use analysis::Options;
 use anyhow::{Context, anyhow, bail};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
@@ -27,7 +26,7 @@ pub(crate) fn run(arguments: ExportArguments, json: bool) -> anyhow::Result<Ende
         Format::Csv => csv(&recording, out)?,
         Format::Hdr => hdr(&recording, measure(arguments, recording.header().load.model)?, &mut out)?,
         Format::Json => {
-            let analysis = analysis::analyse(&[recording], &Options::default())?;
+            let analysis = analysis::analyse(&[recording], &crate::output::analysis_options())?;
             let text = serde_json::to_string_pretty(&report::json::document(&analysis))?;
             writeln!(out, "{text}")?;
         }

@@ -46,14 +46,20 @@ pub(crate) struct WorkloadChoice {
 
 /// Makes the enum, and the step from it to the concrete type.
 macro_rules! any {
-    ($any:ident, $($variant:ident($type:ty)),+) => {
+    ($(#[$note:meta])* $any:ident, $($variant:ident($type:ty)),+) => {
+        $(#[$note])*
         pub(crate) enum $any { $($variant($type)),+ }
         $(impl From<$type> for $any { fn from(value: $type) -> $any { $any::$variant(value) } })+
     };
 }
 
 any!(AnyTarget, Null(NullTarget), Sqlite(SqliteTarget), Postgres(PostgresTarget));
-any!(AnyWorkload, NoOp(NoOp), Ycsb(Ycsb));
+any!(
+    #[expect(clippy::large_enum_variant, reason = "there is one in a process")]
+    AnyWorkload,
+    NoOp(NoOp),
+    Ycsb(Ycsb)
+);
 
 /// The targets. The greppable table.
 pub(crate) const TARGETS: &[TargetEntry] = &[

@@ -4,7 +4,7 @@ use crate::dataset::{self, OnIncomplete};
 use crate::registry::{self, Action, AnyTarget};
 use crate::settings::{DEFAULT_TARGET, RunOptions};
 use crate::{interrupt, output};
-use analysis::{Analysis, Options, Verdict};
+use analysis::{Analysis, Verdict};
 use anyhow::Context;
 use clock::{Clock, LiveClock};
 use driver::{Dialect, Execution, Target, TargetFacts, TargetUrl};
@@ -257,7 +257,7 @@ fn end_of_run(totals: LoadTotals, checks: &[CheckResult]) -> EndOfRun {
 /// Analyses the finished recording, writes verdict, summary and report.
 fn conclude(directory: &Path) -> anyhow::Result<Done> {
     let recording = Recording::open(directory)?;
-    let analysis = analysis::analyse(&[recording], &Options::default())?;
+    let analysis = analysis::analyse(&[recording], &crate::output::analysis_options())?;
     let document = report::json::document(&analysis);
     record::conclude(directory, &recorded_verdict(&analysis.verdict), &document.to_string())?;
     write_report(&analysis, directory)?;

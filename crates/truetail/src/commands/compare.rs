@@ -3,7 +3,7 @@
 use super::open_recordings;
 use crate::cli::CompareArguments;
 use crate::{Ended, interrupt, output, run, search};
-use analysis::{Analysis, CompareOptions, ComparedRow, Comparison, Options, compare};
+use analysis::{Analysis, CompareOptions, ComparedRow, Comparison, compare};
 use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: CompareArguments, json: bool) -> anyhow::Result<End
 fn analyses(path: &Path) -> anyhow::Result<Vec<Analysis>> {
     open_recordings(path)?
         .into_iter()
-        .map(|recording| Ok(analysis::analyse(&[recording], &Options::default())?))
+        .map(|recording| Ok(analysis::analyse(&[recording], &crate::output::analysis_options())?))
         .collect()
 }
 
