@@ -49,8 +49,14 @@ pub(crate) fn parse() -> Cli {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
-        _ => {
-            output::error(&anyhow::anyhow!(one_line(&error.render().to_string())));
+        kind => {
+            let mut text = one_line(&error.render().to_string());
+            if kind == ErrorKind::InvalidSubcommand {
+                let names: Vec<String> =
+                    Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+                text += &format!("; commands: {}", names.join(", "));
+            }
+            output::error(&anyhow::anyhow!(text));
             std::process::exit(2)
         }
     })

@@ -13,9 +13,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use units::Instant;
 
 pub(crate) fn run(arguments: ExportArguments, json: bool) -> anyhow::Result<Ended> {
-    let recording = Recording::open(&arguments.recording)?;
     let arguments = &arguments;
     let format = format(arguments, json)?;
+    let recording = Recording::open(&arguments.recording)?;
     let mut out: Box<dyn Write + Send> = match &arguments.out {
         Some(path) => {
             Box::new(std::fs::File::create(path).with_context(|| format!("can't create {}", path.display()))?)

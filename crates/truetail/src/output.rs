@@ -36,8 +36,12 @@ pub(crate) fn redraw(lines: usize, text: &str) {
 
 /// Prints an error once, on one line, with its causes.
 pub(crate) fn error(error: &anyhow::Error) {
-    let text = format!("{error:#}").replace('\n', " ");
-    let _ = writeln!(io::stderr().lock(), "truetail: {text}");
+    note(&format!("truetail: {}", one_line(error)));
+}
+
+/// An error with its causes; what a server or a user wrote can't break the line or move the cursor.
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
+    format!("{error:#}").trim().replace(|c: char| c.is_control(), " ")
 }
 
 /// Whether stderr is a terminal that wants to be redrawn.

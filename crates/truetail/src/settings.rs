@@ -227,9 +227,14 @@ impl RunOptions {
     /// Reads configuration text; the error is one line.
     pub(crate) fn from_toml(text: &str) -> Result<RunOptions, String> {
         toml::from_str(text).map_err(|error| {
-            let line = error.span().map(|s| 1 + text[..s.start.min(text.len())].matches('\n').count());
-            let reason = error.message().replace('\n', " ");
-            line.map_or(reason.clone(), |n| format!("line {n}: {reason}"))
+            let reason = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+            let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return reason };
+            let number = 1 + before.matches('\n').count();
+            // The key alone: a value may be a URL with a password.
+            let key =
+                text.lines().nth(number - 1).and_then(|line| line.split_once('=')).map(|(key, _)| key.trim());
+            let of = key.filter(|k| !k.is_empty()).map_or(String::new(), |key| format!(", `{key}`"));
+            format!("line {number}{of}: {reason}")
         })
     }
 
@@ -313,6 +318,15 @@ impl RunOptions {
 
     pub(crate) fn seed(&self) -> Seed {
         Seed(self.seed.unwrap_or(1))
+    }
+
+    /// The seed of arrivals and operations. Clients that make one load together must not send in step, so
+    /// each has its own.
+    fn load_seed(&self) -> Seed {
+        match self.client {
+            None | Some(0) => self.seed(),
+            Some(client) => self.seed().derive(&format!("client {client}")),
+        }
     }
 
     pub(crate) fn isolation(&self) -> anyhow::Result<Option<Isolation>> {
@@ -473,12 +487,15 @@ impl RunOptions {
             retries: self.retries.unwrap_or(0),
             pacing: self.pacing()?,
             cpus: self.cpus()?,
-            seed: self.seed(),
+            seed: self.load_seed(),
         };
         spec.check()?;
         Ok(spec)
     }
 }
+
+#[cfg(test)]
+mod tests;
 
 /// A file in the recording's directory.
 pub(crate) const DEFAULT_TARGET: &str = "sqlite:";

@@ -107,7 +107,7 @@ fn interleave(
         arguments.out.clone().unwrap_or_else(|| PathBuf::from("recordings").join(format!("{stamp}-compare")));
     // The run that goes on gets the signal, too, and ends in order; then it is ours to stop.
     interrupt::flag();
-    let sides = [(base, parent.join("base")), (new, parent.join("new"))];
+    let sides = [(split_words(base)?, parent.join("base")), (split_words(new)?, parent.join("new"))];
     for number in 1..=repeats {
         let order = if number % 2 == 1 { [0, 1] } else { [1, 0] };
         for side in order {
@@ -127,10 +127,9 @@ fn interleave(
     Ok((analyses(&sides[0].1)?, analyses(&sides[1].1)?))
 }
 
-fn run_process(flags: &str, directory: &Path) -> anyhow::Result<()> {
+fn run_process(words: &[String], directory: &Path) -> anyhow::Result<()> {
     let program = std::env::current_exe().context("can't find this program again")?;
-    let words = split_words(flags)?;
-    let words = words.strip_prefix(&["run".to_owned()]).unwrap_or(&words);
+    let words = words.strip_prefix(&["run".to_owned()]).unwrap_or(words);
     let status = Command::new(program)
         .arg("run")
         .args(words)
@@ -145,8 +144,10 @@ fn run_process(flags: &str, directory: &Path) -> anyhow::Result<()> {
     match status.code() {
         // An invalid run is a result, too: the comparison says so.
         Some(0 | 3) => Ok(()),
-        Some(code) => bail!("`truetail run {flags}` ended with exit code {code}"),
-        None => bail!("`truetail run {flags}` was ended by a signal"),
+        Some(code) => {
+            bail!("the run into {} ended with exit code {code}; its reason stands above", directory.display())
+        }
+        None => bail!("the run into {} was ended by a signal", directory.display()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::program::{Scratch, files};
 use std::fs;
+use std::path::PathBuf;
 
 fn recorded(name: &str) -> Scratch {
     let scratch = Scratch::new(name);
@@ -21,17 +22,36 @@ fn without_an_end_it_was_cut_short() {
     assert_eq!(scratch.rows("a").len() as u64, scratch.recording("a").rows());
 }
 
+/// A run that was killed leaves the parts of its seconds; one that ended makes one of them.
+fn killed(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    let run = ["run", "null:", "-d", "300s", "--warmup", "0s", "--report-interval", "500ms", "-o", "a"];
+    let mut running = scratch.start(&run);
+    while files_of_samples(&scratch).len() < 3 {
+        running.wait_for_views(1);
+    }
+    running.signal(libc::SIGKILL);
+    running.wait();
+    scratch
+}
+
+fn files_of_samples(scratch: &Scratch) -> Vec<PathBuf> {
+    let directory = scratch.path("a/samples");
+    let mut parts = if directory.exists() { files(&directory) } else { Vec::new() };
+    parts.retain(|p| p.extension().is_some_and(|e| e == "parquet"));
+    parts.sort();
+    parts
+}
+
 #[test]
 fn a_truncated_part_costs_its_own_samples_only() {
-    let scratch = recorded("truncated");
+    let scratch = killed("truncated");
     let whole = scratch.rows("a").len();
-    let mut parts = files(&scratch.path("a/samples"));
-    parts.sort();
-    assert!(parts.len() >= 2, "{parts:?}");
-    let bytes = fs::read(&parts[0]).expect("a part");
-    fs::write(&parts[0], &bytes[..bytes.len() / 2]).expect("written");
+    let part = files_of_samples(&scratch).remove(0);
+    let bytes = fs::read(&part).expect("a part");
+    fs::write(&part, &bytes[..bytes.len() / 2]).expect("written");
     let ended = scratch.truetail(&["report", "a"]).judged();
-    let name = parts[0].file_name().expect("a name").to_string_lossy().into_owned();
+    let name = part.file_name().expect("a name").to_string_lossy().into_owned();
     assert!(ended.stdout.contains(&name), "the page does not name the part {name}: {}", ended.stdout);
     let left = scratch.rows("a").len();
     assert!(left > 0 && left < whole, "{left} of {whole}");
@@ -40,9 +60,7 @@ fn a_truncated_part_costs_its_own_samples_only() {
 #[test]
 fn a_lost_part_is_missed() {
     let scratch = recorded("lost");
-    let mut parts = files(&scratch.path("a/samples"));
-    parts.sort();
-    fs::remove_file(&parts[0]).expect("removed");
+    fs::remove_file(&files_of_samples(&scratch)[0]).expect("removed");
     let ended = scratch.truetail(&["report", "a"]).judged();
     assert!(ended.stdout.contains("missing"), "{}", ended.stdout);
 }

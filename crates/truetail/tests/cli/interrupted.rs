@@ -15,7 +15,7 @@ fn a_signal_ends_the_run_with_its_page() {
         running.signal(signal);
         let ended = running.wait().judged();
         assert!(ended.first_line().starts_with("open loop"), "{ended:?}");
-        assert!(ended.stdout.contains("interrupted"), "{}", ended.stdout);
+        assert!(ended.stdout.contains("the run was stopped early: by a signal"), "{}", ended.stdout);
         assert!(ended.stdout.contains("report: a/report.html"), "{}", ended.stdout);
 
         let recording = scratch.recording("a");

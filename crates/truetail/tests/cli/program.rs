@@ -197,7 +197,7 @@ pub(crate) const COLUMNS: &str = "seq,client,session,phase,operation,outcome,ret
 
 impl Row {
     fn read(line: &str) -> Row {
-        let fields: Vec<&str> = line.split(',').collect();
+        let fields = fields(line);
         assert_eq!(fields.len(), COLUMNS.split(',').count(), "{line}");
         let number =
             |index: usize| (!fields[index].is_empty()).then(|| fields[index].parse().expect("a number"));
@@ -205,9 +205,9 @@ impl Row {
             seq: number(0).expect("a sequence number"),
             client: fields[1].parse().expect("a client"),
             session: (!fields[2].is_empty()).then(|| fields[2].parse().expect("a session")),
-            phase: fields[3].to_owned(),
-            operation: fields[4].to_owned(),
-            outcome: fields[5].to_owned(),
+            phase: fields[3].clone(),
+            operation: fields[4].clone(),
+            outcome: fields[5].clone(),
             intended: number(7),
             sent: number(9),
             completed: number(11),
@@ -215,6 +215,20 @@ impl Row {
             service: number(13),
         }
     }
+}
+
+/// The fields of a line as RFC 4180 has them.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut quoted = false;
+    for character in line.chars() {
+        match character {
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            other => fields.last_mut().expect("at least one").push(other),
+        }
+    }
+    fields
 }
 
 /// The numbers of the requests are 0, 1, 2 … without a gap.
