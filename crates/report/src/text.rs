@@ -14,8 +14,7 @@ pub use comparison::comparison_page;
 use analysis::{Analysis, MeasureSummary, Scope, ScopeSummary, Severity, Verdict, VerdictState};
 use paint::Paint;
 use record::{EventKind, Measure, PhaseKind, RunHeader};
-use table::Table;
-use units::{Bound, Estimate, Nanos, OutcomeClass, Quantile, format_nanos};
+use units::{Bound, Estimate, Nanos, OutcomeClass, format_nanos};
 
 /// Rows of a table of operations, phases or clients, at most; the rest is in the report.
 const MOST_ROWS: usize = 12;
