@@ -14,8 +14,7 @@ pub use comparison::comparison_page;
 use analysis::{Analysis, MeasureSummary, Scope, ScopeSummary, Severity, Verdict, VerdictState};
 use paint::Paint;
 use record::{EventKind, Measure, PhaseKind, RunHeader};
-use table::Table;
-use units::{Bound, Estimate, Nanos, OutcomeClass, Quantile, format_nanos};
+use units::{Bound, Estimate, Nanos, OutcomeClass, format_nanos};
 
 /// Rows of a table of operations, phases or clients, at most; the rest is in the report.
 const MOST_ROWS: usize = 12;
@@ -201,8 +200,11 @@ impl Page<'_> {
     fn times(&mut self) {
         let table = times::table(&self.analysis.total);
         self.text.push_str(&table.render(&self.paint));
-        let level = self.level() * 100.0;
-        self.line(&self.paint.faint(&format!("[low, high]: {level:.0} % intervals")));
+        let mut note = format!("[low, high]: {:.0} % intervals", self.level() * 100.0);
+        if self.text.contains(times::NOT_KNOWN) {
+            note += &format!("; {}: too few requests are independent to state one", times::NOT_KNOWN);
+        }
+        self.line(&self.paint.faint(&note));
         self.line("");
     }
 

@@ -8,15 +8,8 @@ use std::collections::BTreeSet;
 const DOCS: &str = include_str!("../../../docs/json.md");
 
 /// Objects whose keys are data and not fields.
-const MAPS: [&str; 7] = [
-    "quantiles",
-    "by_class",
-    "by_outcome",
-    "workload_facts",
-    "target_facts",
-    "clock_facts",
-    "capabilities",
-];
+const MAPS: [&str; 7] =
+    ["quantiles", "by_class", "by_outcome", "workload_facts", "target_facts", "clock_facts", "capabilities"];
 
 /// The text below a heading of the second level.
 fn section(heading: &str) -> &'static str {

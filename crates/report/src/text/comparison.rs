@@ -2,7 +2,7 @@
 
 use super::paint::{Paint, wrap};
 use super::table::Table;
-use super::{TextOptions, estimate_ratio, time};
+use super::{TextOptions, estimate_point, estimate_ratio};
 use analysis::{ComparedRow, Comparison};
 use units::Estimate;
 
@@ -50,7 +50,7 @@ fn runs(count: usize) -> String {
 
 fn cells(row: &ComparedRow, asked: bool) -> Vec<String> {
     let plain = row.name.contains('/') || row.name.contains("variation");
-    let value = |e: &Estimate| if plain { format!("{:.2}", e.point) } else { time(e.point) };
+    let value = |e: &Estimate| if plain { format!("{:.2}", e.point) } else { estimate_point(e) };
     let ratio = row.ratio.as_ref().map_or_else(|| "–".to_owned(), estimate_ratio);
     let mut cells =
         vec![row.name.clone(), value(&row.base), value(&row.new), ratio, row.difference.name().to_owned()];
