@@ -1,1 +1,62 @@
-fn main() {}
+//! The chores of the project: `cargo xtask ci`, and slower ones that only a developer needs.
+
+mod bench;
+mod ci;
+mod install;
+mod servers;
+mod soak;
+mod steps;
+mod stopwatch;
+
+use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+Usage: cargo xtask CHORE
+
+Chores:
+  ci [--quick]             install what tests need, then format, lints, all tests, documentation
+                           --quick: format, lints and tests in debug only, with what is installed
+  servers up postgres      start a PostgreSQL server on a free port, until Ctrl-C
+  servers down postgres    end it from elsewhere
+  bench [SECTION…]         null, record, report, noop, open: figures next to targets and peers
+                           --rounds N, --seconds N, --quick
+  soak                     all tests in release, with the long variants of those that have one
+  soak --minutes N         runs of N minutes each, whose memory must stay flat";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&words) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Does one chore: whether it went well.
+fn run(words: &[&str]) -> anyhow::Result<bool> {
+    std::env::set_current_dir(root()?).context("the repository's directory")?;
+    match words {
+        ["ci"] => ci::run(ci::Extent::Full),
+        ["ci", "--quick"] => ci::run(ci::Extent::Quick),
+        ["bench", rest @ ..] => bench::run(rest),
+        ["servers", rest @ ..] => servers::run(rest),
+        ["soak", rest @ ..] => soak::run(rest),
+        [] | ["help" | "--help" | "-h", ..] => {
+            println!("{USAGE}");
+            Ok(true)
+        }
+        _ => bail!("`{}`: there is no such chore\n\n{USAGE}", words.join(" ")),
+    }
+}
+
+/// The repository's directory: the parent of this crate's.
+fn root() -> anyhow::Result<PathBuf> {
+    let parent = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    Ok(parent.context("this crate lies at the top of the file system")?.to_owned())
+}

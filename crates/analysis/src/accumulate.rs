@@ -12,7 +12,7 @@ use crate::input::Plan;
 use crate::load_series::LoadBuilder;
 use crate::outliers::{ExtremesBuilder, PointSampler};
 use crate::pyramid::PyramidBuilder;
-use record::SampleBatch;
+use record::{Measure, SampleBatch};
 use units::Outcome;
 
 /// What a figure over time needs of one measure.
@@ -78,6 +78,22 @@ pub(crate) struct Accumulator {
     pub(crate) load: LoadBuilder,
     /// Samples of operations, phases or outcomes that the header does not know.
     pub(crate) unknown: u64,
+    /// Memory for the samples in work.
+    group: Vec<Placed>,
+}
+
+/// Samples that are worked on together.
+const GROUP: usize = 1024;
+
+/// A sample in work.
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    times: Times,
+    intended: u64,
+    cell: usize,
+    phase: usize,
+    measured: bool,
+    retries: u8,
 }
 
 impl Accumulator {
@@ -90,6 +106,7 @@ impl Accumulator {
             composition: CompositionBuilder::new(),
             load: LoadBuilder::default(),
             unknown: 0,
+            group: Vec::with_capacity(GROUP),
         }
     }
 
@@ -97,33 +114,72 @@ impl Accumulator {
     pub(crate) fn add(&mut self, plan: &Plan, recording: usize, batch: &SampleBatch) {
         let client = plan.clients[recording].unwrap_or(batch.client);
         let slot = self.client_slot(plan, client);
-        let (shift, measured_end) = (plan.shifts[recording], plan.measured_ends[recording]);
-        for index in 0..batch.len() {
-            let Some((times, intended)) = times_of(batch, index, shift, client, self.has_response) else {
-                self.unknown += 1;
-                continue;
-            };
-            let (op, phase) = (usize::from(batch.op[index]), usize::from(batch.phase[index]));
-            if op >= plan.operations || phase >= plan.phases.len() {
-                self.unknown += 1;
-                continue;
+        let mut group = std::mem::take(&mut self.group);
+        for begin in (0..batch.len()).step_by(GROUP) {
+            group.clear();
+            for index in begin..batch.len().min(begin + GROUP) {
+                match self.place(plan, plan.shifts[recording], client, batch, index) {
+                    Some(placed) => group.push(placed),
+                    None => self.unknown += 1,
+                }
             }
-            let planned = &plan.phases[phase];
-            let cells = &mut self.clients[slot];
-            let cell = cells.cells[op * plan.phases.len() + phase]
-                .get_or_insert_with(|| Box::new(Cell::new(planned.origin)));
-            cell.add(&times, batch.retries[index]);
-            cells.newest = cells.newest.max(times.completed);
-            self.load.add(intended, times.completed, times.outcome.class());
-            if planned.measured {
-                let in_time = times.completed <= measured_end && times.outcome != Outcome::Unfinished;
-                cells.in_time += u64::from(in_time);
-                cells.ok_in_time += u64::from(in_time && times.outcome == Outcome::Ok);
-                self.composition.add(&times, self.has_response);
+            self.add_group(plan, slot, plan.measured_ends[recording], &group);
+        }
+        self.group = group;
+    }
+
+    /// A sample's times and its cell; `None` for an operation, phase or outcome that the header does not know.
+    #[inline]
+    fn place(
+        &self,
+        plan: &Plan,
+        shift: u64,
+        client: u16,
+        batch: &SampleBatch,
+        index: usize,
+    ) -> Option<Placed> {
+        let (op, phase) = (usize::from(batch.op[index]), usize::from(batch.phase[index]));
+        if op >= plan.operations || phase >= plan.phases.len() {
+            return None;
+        }
+        let (times, intended) = times_of(batch, index, shift, client, self.has_response)?;
+        let cell = op * plan.phases.len() + phase;
+        let measured = plan.phases[phase].measured;
+        Some(Placed { times, intended, cell, phase, measured, retries: batch.retries[index] })
+    }
+
+    /// One structure after the other: each fits into a cache that all of them together would not.
+    fn add_group(&mut self, plan: &Plan, slot: usize, measured_end: u64, group: &[Placed]) {
+        let client = &mut self.clients[slot];
+        for placed in group {
+            let origin = plan.phases[placed.phase].origin;
+            let cell = client.cells[placed.cell].get_or_insert_with(|| Box::new(Cell::new(origin)));
+            cell.count(placed.times.outcome, placed.retries);
+            client.newest = client.newest.max(placed.times.completed);
+            let outcome = placed.times.outcome;
+            let in_time =
+                placed.measured && placed.times.completed <= measured_end && outcome != Outcome::Unfinished;
+            client.in_time += u64::from(in_time);
+            client.ok_in_time += u64::from(in_time && outcome == Outcome::Ok);
+        }
+        for measure in 0..Measure::ALL.len() {
+            for placed in group {
+                if let Some(cell) = &mut client.cells[placed.cell] {
+                    cell.record(measure, &placed.times);
+                }
             }
-            let hash = PointSampler::hash(times.seq, client);
-            self.response.add(&times, times.response, hash);
-            self.service.add(&times, times.service, hash);
+        }
+        for placed in group {
+            self.load.add(placed.intended, placed.times.completed, placed.times.outcome.class());
+        }
+        for placed in group.iter().filter(|p| p.measured) {
+            self.composition.add(&placed.times, self.has_response);
+        }
+        for Placed { times, .. } in group {
+            self.response.add(times, times.response(), PointSampler::hash(times.seq, times.client));
+        }
+        for Placed { times, .. } in group {
+            self.service.add(times, times.service(), PointSampler::hash(times.seq, times.client));
         }
     }
 
@@ -210,11 +266,13 @@ fn times_of(
     let times = Times {
         at,
         completed: completed.saturating_add(shift),
-        response: if has_response { since(completed, intended) } else { NONE },
-        service: since(completed, sent),
-        pool_wait: if has_response { pool_wait } else { NONE },
-        lag: since(sent, ready),
-        pick_up: since(completed, arrived),
+        values: [
+            if has_response { since(completed, intended) } else { NONE },
+            since(completed, sent),
+            if has_response { pool_wait } else { NONE },
+            since(sent, ready),
+            since(completed, arrived),
+        ],
         seq: batch.seq[index],
         client,
         op: batch.op[index],

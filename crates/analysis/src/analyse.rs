@@ -9,6 +9,7 @@ use crate::summary::scope_summary;
 use crate::{Analysis, ClientTotals, Counts, HeatMap, RecordingInfo, Scope, ScopeSummary, Series, limits};
 use record::{Ending, Event, Measure, PhaseKind, Recording, RunHeader, SampleBatch};
 use stats::Distribution;
+use std::sync::atomic::{AtomicU64, Ordering};
 use units::{Instant, Nanos, PerSecond, Quantile};
 
 /// Analyses samples that are in memory: `batches` are (index of the input, samples), in any order.
@@ -38,11 +39,20 @@ pub fn analyse(recordings: &[Recording], options: &Options) -> Result<Analysis, 
     let mut inputs = recordings.iter().map(input_of).collect::<Result<Vec<_>, _>>()?;
     let plan = Plan::new(&inputs)?;
     let mut all: Option<Accumulator> = None;
+    let total = recordings.iter().map(Recording::rows).sum();
+    let done = AtomicU64::new(0);
     for (index, recording) in recordings.iter().enumerate() {
         let parts = recording.scan(
             options.threads.max(1),
             || Accumulator::new(&plan),
-            |part, batch| part.add(&plan, index, batch),
+            |part, batch| {
+                part.add(&plan, index, batch);
+                let rows = batch.len() as u64;
+                let before = done.fetch_add(rows, Ordering::Relaxed); // a count for people, guards nothing
+                if let Some(tell) = options.progress {
+                    tell(before + rows, total);
+                }
+            },
         )?;
         for part in parts {
             match &mut all {

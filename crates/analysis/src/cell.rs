@@ -11,11 +11,8 @@ pub(crate) struct Times {
     /// When it was intended (sent, in a closed loop).
     pub(crate) at: u64,
     pub(crate) completed: u64,
-    pub(crate) response: u64,
-    pub(crate) service: u64,
-    pub(crate) pool_wait: u64,
-    pub(crate) lag: u64,
-    pub(crate) pick_up: u64,
+    /// In the order of `Measure::ALL`.
+    pub(crate) values: [u64; 5],
     pub(crate) seq: u64,
     pub(crate) client: u16,
     pub(crate) op: u8,
@@ -28,9 +25,29 @@ pub(crate) struct Times {
 pub(crate) const NONE: u64 = u64::MAX;
 
 impl Times {
+    pub(crate) fn response(&self) -> u64 {
+        self.values[0]
+    }
+
+    pub(crate) fn service(&self) -> u64 {
+        self.values[1]
+    }
+
+    pub(crate) fn pool_wait(&self) -> u64 {
+        self.values[2]
+    }
+
+    pub(crate) fn lag(&self) -> u64 {
+        self.values[3]
+    }
+
+    pub(crate) fn pick_up(&self) -> u64 {
+        self.values[4]
+    }
+
     /// The measure that the whole request is judged by: response time, or service time in a closed loop.
     pub(crate) fn whole(&self, has_response: bool) -> u64 {
-        if has_response { self.response } else { self.service }
+        if has_response { self.response() } else { self.service() }
     }
 }
 
@@ -54,22 +71,30 @@ impl Cell {
     }
 
     #[inline]
-    pub(crate) fn add(&mut self, times: &Times, retries: u8) {
-        self.outcomes[usize::from(times.outcome.code())] += 1;
+    pub(crate) fn count(&mut self, outcome: Outcome, retries: u8) {
+        self.outcomes[usize::from(outcome.code())] += 1;
         self.retries += u64::from(retries);
-        let censored = times.outcome.is_censored();
+    }
+
+    /// Records one of the measures, by its index in `Measure::ALL`, if the request has it.
+    #[inline]
+    pub(crate) fn record(&mut self, measure: usize, times: &Times) {
+        let value = times.values[measure];
+        if value == NONE {
+            return;
+        }
         // A pool wait is cut only when no session ever came; lag and pick-up never are.
-        let cut = [censored, censored, censored && !times.was_sent, false, false];
-        let values = [times.response, times.service, times.pool_wait, times.lag, times.pick_up];
-        for ((distribution, value), cut) in self.measures.iter_mut().zip(values).zip(cut) {
-            if value == NONE {
-                continue;
-            }
-            if cut {
-                distribution.record_censored(Instant(times.at), Nanos(value));
-            } else {
-                distribution.record(Instant(times.at), Nanos(value));
-            }
+        let cut = times.outcome.is_censored()
+            && match Measure::ALL[measure] {
+                Measure::Response | Measure::Service => true,
+                Measure::PoolWait => !times.was_sent,
+                Measure::Lag | Measure::PickUp => false,
+            };
+        let distribution = &mut self.measures[measure];
+        if cut {
+            distribution.record_censored(Instant(times.at), Nanos(value));
+        } else {
+            distribution.record(Instant(times.at), Nanos(value));
         }
     }
 

@@ -28,14 +28,14 @@ impl Parts {
     #[inline]
     fn of(times: &Times, has_response: bool) -> Parts {
         let present = |value: u64| if value == NONE { 0 } else { value };
-        let pick_up = present(times.pick_up);
+        let pick_up = present(times.pick_up());
         Parts {
             requests: 1,
-            stamped: u64::from(times.pick_up != NONE),
-            pool_wait: if has_response { present(times.pool_wait) } else { 0 },
+            stamped: u64::from(times.pick_up() != NONE),
+            pool_wait: if has_response { present(times.pool_wait()) } else { 0 },
             // Service time begins when it is sent: lag is no part of a closed loop's whole.
-            lag: if has_response { present(times.lag) } else { 0 },
-            service: present(times.service).saturating_sub(pick_up),
+            lag: if has_response { present(times.lag()) } else { 0 },
+            service: present(times.service()).saturating_sub(pick_up),
             pick_up,
         }
     }

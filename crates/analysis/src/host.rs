@@ -102,8 +102,8 @@ impl Readings<'_> {
     fn add_stalls(&self, name: &str, stalls: &mut Vec<Stall>) {
         stalls.extend(self.windows(name).filter(|(_, _, value)| *value > 0.0).map(|(begin, end, value)| {
             Stall {
-                begin: begin + self.shift,
-                end: end + self.shift,
+                begin: begin.saturating_add(self.shift),
+                end: end.saturating_add(self.shift),
                 length: value.min((end - begin) as f64),
             }
         }));

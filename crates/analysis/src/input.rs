@@ -5,7 +5,7 @@ use record::{Ending, Event, LoadModel, NoiseObservation, NoiseSourceFacts, Phase
 use units::{Instant, Quantile, Seed};
 
 /// How to analyse.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Nominal coverage of the intervals, in (0, 1).
     pub level: f64,
@@ -15,6 +15,8 @@ pub struct Options {
     pub threads: usize,
     /// Seed of the bootstrap.
     pub seed: Seed,
+    /// Called now and then with the samples read and those there are, from any of the threads.
+    pub progress: Option<fn(done: u64, total: u64)>,
 }
 
 impl Default for Options {
@@ -24,6 +26,7 @@ impl Default for Options {
             quantiles: Quantile::PRINTED.to_vec(),
             threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
             seed: Seed(0x7472_7565_7461_696C),
+            progress: None,
         }
     }
 }

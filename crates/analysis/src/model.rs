@@ -242,7 +242,7 @@ pub struct MeasureSummary {
     pub box_plot: BoxPlot,
 }
 
-/// Dimensionless spreads.
+/// Dimensionless spreads. A time of zero counts as 1 ns where it divides.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spreads {
     /// Standard deviation / mean.

@@ -166,11 +166,7 @@ mod tests {
         Times {
             at: seq * 1_000,
             completed: NONE,
-            response: NONE,
-            service: NONE,
-            pool_wait: NONE,
-            lag: NONE,
-            pick_up: NONE,
+            values: [NONE; 5],
             seq,
             client: 0,
             op: 0,

@@ -120,7 +120,8 @@ impl PyramidBuilder {
         }
         let total = sums[sums.len() - 1].0;
         let Some(first) = self.buckets.iter().position(|b| b.count > 0) else { return Vec::new() };
-        let (begin, end) = ((first as u64) << self.shift, (self.buckets.len() as u64) << self.shift);
+        let moment = |bucket: usize| (bucket as u64).saturating_mul(1 << self.shift);
+        let (begin, end) = (moment(first), moment(self.buckets.len()));
         let step = ((end - begin) / SLIDING_POINTS).max(1 << self.shift);
         let mut points = Vec::new();
         let mut at = begin + step / 2;
@@ -133,7 +134,7 @@ impl PyramidBuilder {
             if self.occupied_near(index) && to > from {
                 points.push((Instant(at), (sum_to(&sums, to) - sum_to(&sums, from)) / (to - from)));
             }
-            at += step;
+            at = at.saturating_add(step);
         }
         points
     }
@@ -216,7 +217,7 @@ mod tests {
         for (at, mean) in points {
             let centre = at.0 as f64 / 1e6;
             let half = 500f64.min(centre).min(50_000.0 - centre);
-            let (from, to) = ((centre - half) as u64, ((centre + half) as u64).min(50_000).max(1));
+            let (from, to) = ((centre - half) as u64, ((centre + half) as u64).clamp(1, 50_000));
             let exact = (from..to).map(value).sum::<u64>() as f64 / (to - from).max(1) as f64;
             assert!((mean - exact).abs() <= 0.01 * exact + 1.0, "at {at:?}: {mean}, exactly {exact}");
         }

@@ -6,7 +6,7 @@ use crate::input::Input;
 use crate::limits::*;
 use crate::{Reason, ReasonKind, Severity};
 use record::{Ending, EventKind, Measure, Provenance};
-use units::OutcomeClass;
+use units::{Bound, OutcomeClass};
 
 /// `1.25 %`
 fn percent(share: f64) -> String {
@@ -179,7 +179,7 @@ fn harness(e: &Evidence<'_>) -> Vec<Reason> {
     let over: Vec<_> = shares.filter(|(_, share)| *share > HARNESS_SHARE).collect();
     let Some((quantile, share)) = over.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { return Vec::new() };
     let text = format!(
-        "the harness's own delay (lag and pick-up) is {} of {quantile} (limit {}), and over the limit at {}",
+        "the harness's own delay (lag and pick-up) is {} of the lower limit of {quantile} (limit {}), and above its limit at {}",
         percent(*share),
         percent(HARNESS_SHARE),
         over.iter().map(|(q, _)| q.name()).collect::<Vec<_>>().join(", ")
@@ -235,9 +235,7 @@ fn censored(e: &Evidence<'_>) -> Vec<Reason> {
         None => reason(
             Severity::Note,
             ReasonKind::Censored,
-            format!(
-                "{n} of {all} requests timed out or were unfinished; they lie above every printed quantile"
-            ),
+            format!("{n} of {all} requests timed out or were unfinished; they move no printed quantile"),
             "",
         ),
     };
@@ -270,7 +268,8 @@ fn samples(e: &Evidence<'_>) -> Vec<Reason> {
             format!("{} requests are too few for {first}, which needs {}", whole.n, first.samples_needed());
         found.push(reason(Severity::Note, ReasonKind::TooFewSamples, text, "run for longer"));
     }
-    let unsure = whole.quantiles.iter().find(|(_, q)| q.interval.is_none());
+    // Where censoring hides the limit, its own reason says so.
+    let unsure = whole.quantiles.iter().find(|(_, q)| q.interval.is_none() && q.bound == Bound::Exact);
     if let Some((first, estimate)) = unsure {
         let text = format!(
             "from {first} on no interval can be stated: the {} requests are so alike in time that they carry as \
@@ -288,8 +287,8 @@ fn drift(e: &Evidence<'_>) -> Vec<Reason> {
     let measure = e.total.whole().map_or(Measure::Service, |w| w.measure).name();
     let judge = |(phase, d): &(String, stats::Drift)| {
         let text = format!(
-            "the median {measure} of phase {phase} is {} in the second half of its first half's: it still drifts",
-            percent(d.median_ratio)
+            "the median {measure} of phase {phase} changed by a factor of {:.2} from its first half to its second",
+            d.median_ratio
         );
         reason(Severity::Suspect, ReasonKind::NotStationary, text, "warm up for longer, or run for longer")
     };

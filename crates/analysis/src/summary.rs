@@ -67,16 +67,27 @@ fn spreads(view: &View<'_>, mean: &Estimate, cv: Estimate, options: &Options) ->
         Some(Estimate { point, ..unsure })
     });
     let n = mean.n;
-    let (min, max) = (view.ranks().at(1), view.maximum());
-    // Ratios of nothing (a time of zero) are one: there is no spread in it.
-    let flat = || Estimate { level: options.level, interval: None, ..Estimate::exact(1.0, n) };
-    let ratio = |base: Option<&Estimate>, new: Option<&Estimate>| stats::ratio(base?, new?);
-    let smallest = min.map(|(low, _)| Estimate::exact(low as f64, n));
+    let min = view.ranks().at(1).map(|(low, _)| Estimate::exact(low as f64, n));
+    let max = view.maximum();
+    // A time of zero is shorter than the clock can tell: it counts as 1 ns where it divides.
+    let ratio = |base: Option<Estimate>, new: Option<Estimate>| {
+        stats::ratio(&at_least_one(base?), &at_least_one(new?))
+    };
+    let none = || Estimate { level: options.level, ..Estimate::exact(1.0, n) };
     Spreads {
         coefficient_of_variation: cv,
-        p99_over_mean: ratio(Some(mean), p99.as_ref()),
-        max_over_median: ratio(median.as_ref(), max.as_ref()).unwrap_or_else(flat),
-        median_over_min: ratio(smallest.as_ref(), median.as_ref()).unwrap_or_else(flat),
+        p99_over_mean: ratio(Some(mean.clone()), p99),
+        max_over_median: ratio(median.clone(), max).unwrap_or_else(none),
+        median_over_min: ratio(min, median).unwrap_or_else(none),
+    }
+}
+
+/// The estimate with nothing of it below 1 ns.
+fn at_least_one(estimate: Estimate) -> Estimate {
+    Estimate {
+        point: estimate.point.max(1.0),
+        interval: estimate.interval.map(|(low, high)| (low.max(1.0), high.max(1.0))),
+        ..estimate
     }
 }
 

@@ -22,7 +22,7 @@ fn difference(base: &[Analysis], new: &[Analysis]) -> Difference {
 #[test]
 fn planted_differences_are_shown_in_the_right_direction() {
     let (slow, fast) = (run(1, 3e5), run(2, 2e5));
-    assert_eq!(difference(&[fast.clone()], &[slow.clone()]), Difference::Slower);
+    assert_eq!(difference(std::slice::from_ref(&fast), std::slice::from_ref(&slow)), Difference::Slower);
     let found = compare(&[&slow], &[&fast], &CompareOptions::default()).unwrap();
     assert_eq!((found.difference, found.decided_by.as_str()), (Difference::Faster, "p99"));
     assert_eq!(found.measure, Measure::Response);

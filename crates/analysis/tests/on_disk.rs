@@ -28,7 +28,7 @@ impl Drop for Scratch {
 fn run() -> Run {
     let rare = |i: u64| if i % 1_000 == 7 { 40 * MS } else { 0 };
     Run::new(LoadModel::Open, 60).each_ms(60_000, move |i, s| {
-        let outcome = if i % 997 == 0 { Outcome::Timeout } else { Outcome::Ok };
+        let outcome = if i.is_multiple_of(997) { Outcome::Timeout } else { Outcome::Ok };
         let lag = Seed(3).at(i).below(10_000);
         let sent = s.intended + Nanos(lag);
         let s = Sample { sent, op: (i % 2) as u8, outcome, ..s };

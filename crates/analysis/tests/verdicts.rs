@@ -61,7 +61,7 @@ fn lag_and_pick_up_bound_what_can_be_believed() {
     // Each fiftieth request is sent 10 ms late: the longest 2 % are the harness's.
     let late =
         |s: Sample| Sample { sent: s.sent + Nanos(10 * MS), completed: s.completed + Nanos(10 * MS), ..s };
-    let found = changed(plain(), |seq| seq % 50 == 0, late).analyse();
+    let found = changed(plain(), |seq| seq.is_multiple_of(50), late).analyse();
     assert_eq!(severity(&found, ReasonKind::HarnessShare), Some(Severity::Suspect));
     assert_eq!(found.verdict.believable_to, q(0.95));
     assert!(found.verdict.bound_reason.contains("harness"));
@@ -69,7 +69,7 @@ fn lag_and_pick_up_bound_what_can_be_believed() {
     assert!(row(0.99).lag_ns > 9e6 && row(0.5).lag_ns < 1e5);
     // The same on the other side of the wire.
     let picked_up = |s: Sample| Sample { arrived: s.completed, completed: s.completed + Nanos(10 * MS), ..s };
-    let found = changed(plain(), |seq| seq % 50 == 0, picked_up).analyse();
+    let found = changed(plain(), |seq| seq.is_multiple_of(50), picked_up).analyse();
     assert_eq!(
         (found.verdict.believable_to, severity(&found, ReasonKind::HarnessShare)),
         (q(0.95), Some(Severity::Suspect))
@@ -86,7 +86,7 @@ fn with_noise(mut run: Run, name: &str, value: f64) -> Run {
     let observation = |i: u64| {
         let (begin, end) = (Instant(i * 100 * MS), Instant((i + 1) * 100 * MS));
         // Once in a second, so that the mean is a tenth of it.
-        NoiseObservation { source: 0, value: if i % 10 == 0 { value } else { 0.0 }, begin, end }
+        NoiseObservation { source: 0, value: if i.is_multiple_of(10) { value } else { 0.0 }, begin, end }
     };
     run.input.noise = (0..400).map(observation).collect();
     run
@@ -142,9 +142,9 @@ fn outcomes_are_judged_by_their_shares() {
         (Outcome::Server, ReasonKind::Errors, 1, Severity::Invalid),
     ];
     for (outcome, kind, every, expected) in cases {
-        let found = changed(plain(), |seq| seq % every == 0, |s| Sample { outcome, ..s }).analyse();
+        let found = changed(plain(), |seq| seq.is_multiple_of(every), |s| Sample { outcome, ..s }).analyse();
         assert_eq!(severity(&found, kind), Some(expected), "{outcome:?}");
-        let rare = changed(plain(), |seq| seq % 200 == 0, |s| Sample { outcome, ..s }).analyse();
+        let rare = changed(plain(), |seq| seq.is_multiple_of(200), |s| Sample { outcome, ..s }).analyse();
         assert_eq!(severity(&rare, kind), None, "{outcome:?}");
     }
 }
@@ -152,7 +152,7 @@ fn outcomes_are_judged_by_their_shares() {
 #[test]
 fn censored_requests_make_lower_bounds() {
     let cut = |s: Sample| Sample { completed: s.sent + Nanos(50 * MS), outcome: Outcome::Timeout, ..s };
-    let found = changed(plain(), |seq| seq % 40 == 0, cut).analyse();
+    let found = changed(plain(), |seq| seq.is_multiple_of(40), cut).analyse();
     assert_eq!(severity(&found, ReasonKind::Censored), Some(Severity::Suspect));
     let whole = found.total.whole().unwrap();
     assert_eq!((whole.censored, whole.bounded().next()), (500, q(0.99)));
@@ -172,6 +172,8 @@ fn censored_requests_make_lower_bounds() {
     assert_eq!(severity(&found, ReasonKind::Censored), Some(Severity::Note));
 }
 
+type Change<'a> = &'a dyn Fn(&mut Run);
+
 #[test]
 fn facts_of_the_recording_count() {
     let with = |change: &dyn Fn(&mut Run)| {
@@ -186,7 +188,7 @@ fn facts_of_the_recording_count() {
         subject: String::new(),
         detail: "forward by 3 s".to_owned(),
     };
-    let cases: [(&dyn Fn(&mut Run), ReasonKind, Severity); 8] = [
+    let cases: [(Change<'_>, ReasonKind, Severity); 8] = [
         (&|r| r.input.info.dropped = 1, ReasonKind::SamplesDropped, Severity::Invalid),
         (&|r| r.input.unwritable = 1, ReasonKind::SamplesDropped, Severity::Invalid),
         (&|r| r.input.events.push(step.clone()), ReasonKind::Clock, Severity::Suspect),

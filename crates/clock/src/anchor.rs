@@ -84,7 +84,7 @@ impl Anchors {
         let (a, b) = self.segment(self.points.partition_point(|p| p.ticks <= ticks))?;
         let slope = (b.monotonic_ns - a.monotonic_ns) as f64 / (b.ticks.0 - a.ticks.0) as f64;
         let offset = (ticks.0 as f64 - a.ticks.0 as f64) * slope;
-        self.from_monotonic(a.monotonic_ns as f64 + offset)
+        self.at_monotonic(a.monotonic_ns as f64 + offset)
     }
 
     /// The instant of a wall-clock reading such as a kernel's receive stamp. `None` before there are two
@@ -98,7 +98,7 @@ impl Anchors {
         // Subtracted as integers: nanoseconds since 1970 are past 2⁵³, where an f64 is 256 ns coarse.
         let since = i128::from(realtime_ns) - i128::from(a.realtime_ns);
         let offset = since as f64 * slope;
-        self.from_monotonic(a.monotonic_ns as f64 + offset)
+        self.at_monotonic(a.monotonic_ns as f64 + offset)
     }
 
     /// Jumps of the wall clock seen so far.
@@ -107,8 +107,8 @@ impl Anchors {
             .windows(2)
             .filter_map(|pair| {
                 let step_ns = step_between(&pair[0], &pair[1])?;
-                let begin = self.from_monotonic(pair[0].monotonic_ns as f64)?;
-                let end = self.from_monotonic(pair[1].monotonic_ns as f64)?;
+                let begin = self.at_monotonic(pair[0].monotonic_ns as f64)?;
+                let end = self.at_monotonic(pair[1].monotonic_ns as f64)?;
                 Some(ClockStep { begin, end, step_ns })
             })
             .collect()
@@ -122,7 +122,7 @@ impl Anchors {
         Some((self.points[right - 1], self.points[right]))
     }
 
-    fn from_monotonic(&self, monotonic_ns: f64) -> Option<Instant> {
+    fn at_monotonic(&self, monotonic_ns: f64) -> Option<Instant> {
         let since = monotonic_ns - self.epoch_monotonic_ns;
         Some(Instant(since.max(0.0).round() as u64))
     }
@@ -132,7 +132,7 @@ fn step_between(a: &Anchor, b: &Anchor) -> Option<i64> {
     let elapsed = b.monotonic_ns - a.monotonic_ns;
     let wall = i128::from(b.realtime_ns) - i128::from(a.realtime_ns);
     let step = wall - i128::from(elapsed);
-    (step.unsigned_abs() > u128::from(slew_limit_ns(elapsed))).then(|| step as i64)
+    (step.unsigned_abs() > u128::from(slew_limit_ns(elapsed))).then_some(step as i64)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A connection that blocks, with a limit: for logging in, preparing and administration.
 
 use crate::buffer::Buffer;
-use crate::codec::{self, Garbage};
+use crate::codec::{self, Frame, Garbage};
 use crate::deadline::Deadline;
 use crate::link::Link;
 use crate::server_error::ServerError;
@@ -126,8 +126,8 @@ impl Client {
             match codec::frame(self.buffer.unparsed())? {
                 None => self.receive()?,
                 // Notices, parameters and notifications come at any time and answer nothing.
-                Some((b'N' | b'S' | b'A', _, size)) => self.buffer.start += size,
-                Some((tag, body, size)) => {
+                Some(Frame { tag: b'N' | b'S' | b'A', size, .. }) => self.buffer.start += size,
+                Some(Frame { tag, body, size }) => {
                     let result = handle(tag, body);
                     self.buffer.start += size;
                     return result;

@@ -61,11 +61,19 @@ pub(crate) fn header(bytes: &[u8]) -> Result<Option<(u8, usize)>, Garbage> {
     Ok(Some((tag, size + 1)))
 }
 
-/// The first message in `bytes`: its tag, its body, and the bytes that it takes; `None` when it is not
-/// complete.
-pub(crate) fn frame(bytes: &[u8]) -> Result<Option<(u8, &[u8], usize)>, Garbage> {
+/// A whole message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Frame<'a> {
+    pub(crate) tag: u8,
+    pub(crate) body: &'a [u8],
+    /// All of its bytes, header included.
+    pub(crate) size: usize,
+}
+
+/// The first message in `bytes`; `None` when it is not complete.
+pub(crate) fn frame(bytes: &[u8]) -> Result<Option<Frame<'_>>, Garbage> {
     let Some((tag, size)) = header(bytes)? else { return Ok(None) };
-    Ok(bytes.get(HEADER..size).map(|body| (tag, body, size)))
+    Ok(bytes.get(HEADER..size).map(|body| Frame { tag, body, size }))
 }
 
 /// A reader of a message's inside; `None` past the end.
@@ -187,7 +195,8 @@ mod tests {
         let mut out = Vec::new();
         query(&mut out, "SELECT 1");
         assert_eq!(out, b"Q\0\0\0\x0dSELECT 1\0");
-        assert_eq!(frame(&out), Ok(Some((b'Q', &b"SELECT 1\0"[..], out.len()))));
+        let whole = Frame { tag: b'Q', body: b"SELECT 1\0", size: out.len() };
+        assert_eq!(frame(&out), Ok(Some(whole)));
         assert_eq!(frame(&out[..out.len() - 1]), Ok(None));
         assert_eq!(frame(&out[..4]), Ok(None));
     }

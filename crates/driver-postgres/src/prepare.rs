@@ -11,7 +11,8 @@ const BEGIN: &str = "b";
 const COMMIT: &str = "c";
 const ROLLBACK: &str = "r";
 
-/// Prepares the workload's statements and the session's own.
+/// Prepares the workload's statements and the session's own, all in one round trip: in mid-run, somebody waits
+/// for the session.
 ///
 /// The isolation level is set twice: on BEGIN, and as the session's default, because a statement outside of a
 /// transaction block is a transaction, too.
@@ -25,23 +26,32 @@ pub(crate) fn prepare(
         begin = format!("BEGIN ISOLATION LEVEL {}", level.sql());
         let default = format!("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {}", level.sql());
         codec::query(&mut client.out, &default);
-        client.send()?;
+    }
+    let own = [(PING, ""), (BEGIN, begin.as_str()), (COMMIT, "COMMIT"), (ROLLBACK, "ROLLBACK")];
+    let names: Vec<String> = (0..specs.len()).map(|index| index.to_string()).collect();
+    let workload = names.iter().zip(specs).map(|(name, spec)| (name.as_str(), spec.sql.as_str()));
+    for (name, sql) in own.into_iter().chain(workload) {
+        codec::prepare(&mut client.out, name, sql);
+        // A Sync for each, so that an error belongs to one statement.
+        client.out.extend_from_slice(&codec::SYNC);
+    }
+    client.send()?;
+    if isolation.is_some() {
         client.until_ready(|tag, _| match tag {
             b'C' => Ok(()),
             _ => Err(Garbage::Unexpected(tag).into()),
         })?;
     }
-    let own = [(PING, ""), (BEGIN, begin.as_str()), (COMMIT, "COMMIT"), (ROLLBACK, "ROLLBACK")];
-    for (name, sql) in own {
-        describe(client, name, sql)?;
+    for _ in own {
+        described(client)?;
     }
-    let workload: Result<Box<[Statement]>, Failure> = specs
+    let workload: Result<Box<[Statement]>, Failure> = names
         .iter()
+        .zip(specs)
         .enumerate()
-        .map(|(index, spec)| {
-            let name = index.to_string();
-            describe(client, &name, &spec.sql)
-                .and_then(|described| Statement::new(&name, spec, &described).map_err(Failure::Unfit))
+        .map(|(index, (name, spec))| {
+            described(client)
+                .and_then(|described| Statement::new(name, spec, &described).map_err(Failure::Unfit))
                 .map_err(|failure| about(index, spec, failure))
         })
         .collect();
@@ -54,10 +64,8 @@ pub(crate) fn prepare(
     })
 }
 
-fn describe(client: &mut Client, name: &str, sql: &str) -> Result<Described, Failure> {
-    codec::prepare(&mut client.out, name, sql);
-    client.out.extend_from_slice(&codec::SYNC);
-    client.send()?;
+/// What the server says of the next statement.
+fn described(client: &mut Client) -> Result<Described, Failure> {
     let mut described = Described::default();
     client.until_ready(|tag, body| {
         let understood = match tag {

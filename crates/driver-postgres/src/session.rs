@@ -247,7 +247,7 @@ impl Session for PostgresSession {
                 }
             }
             Phase::Receiving => {}
-            Phase::Done => return Poll::Ready(self.replies.failure().map_or(Ok(()), Err)),
+            Phase::Done => return Poll::Ready(Ok(())), // nothing was staged since
             Phase::Broken => return Poll::Ready(Err(OpError::lost(Outcome::ConnectionLost))),
         }
         // Also while sending: the server may have to write before it reads on.

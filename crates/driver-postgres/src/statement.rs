@@ -192,6 +192,20 @@ fn push_count(out: &mut Vec<u8>, count: usize) {
 mod tests {
     use super::*;
     use driver::ValueType;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_description_is_understood_or_not(body in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let mut described = Described::default();
+            if described.parameters(&body).is_some() {
+                prop_assert_eq!(described.parameters.len(), usize::from(u16::from_be_bytes([body[0], body[1]])));
+            }
+            if described.columns(&body).is_some() {
+                prop_assert!(described.columns.len() * 19 <= body.len());
+            }
+        }
+    }
 
     #[test]
     fn a_statement_without_parameters_is_one_template() {
@@ -216,8 +230,8 @@ mod tests {
             b"B\0\0\0\x23\x000\0\0\x02\0\x01\0\0\0\x02\0\0\0\x04\0\0\0\x05\0\0\0\x02hi\0\x02\0\x01\0\0";
         assert_eq!(out[..bind.len()], bind[..]);
         assert_eq!(out[bind.len()..], EXECUTE);
-        let (tag, _, size) = codec::frame(&out).unwrap().unwrap();
-        assert_eq!((tag, size), (b'B', bind.len()));
+        let first = codec::frame(&out).unwrap().unwrap();
+        assert_eq!((first.tag, first.size), (b'B', bind.len()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The suite that every driver must pass.
 //!
 //! A driver's test gives a [`Fixture`] and calls [`run_all`]; the checks know nothing of the driver but the
-//! traits, and adapt to what it says of itself ([`Target::dialect`], [`TargetFacts`]).
+//! traits, and adapt to what it says of itself ([`Target::dialect`], [`crate::TargetFacts`]).
 //!
 //! ```text
 //! struct Memory(SqliteTarget);
@@ -82,6 +82,11 @@ pub fn failures<F: Fixture>(fixture: &F) -> Vec<Failure> {
         .into_iter()
         .filter_map(|(check, run)| run(fixture).err().map(|problem| Failure { check, problem }))
         .collect()
+}
+
+/// Runs the check of this name; `None` when there is none.
+pub fn run_one<F: Fixture>(fixture: &F, check: &str) -> Option<Result<(), String>> {
+    checks::<F>().into_iter().find(|(name, _)| *name == check).map(|(_, run)| run(fixture))
 }
 
 type Check<F> = fn(&F) -> Result<(), String>;

@@ -19,7 +19,7 @@
 //! (eleven associated types), a connection pool here (the pool is part of what is measured).
 //!
 //! A driver that comes from elsewhere implements the same two traits, proves itself with
-//! [`conformance`], and states in [`TargetFacts::native`] whether "no allocation" is promised.
+//! [`mod@conformance`], and states in [`TargetFacts::native`] whether "no allocation" is promised.
 #![deny(missing_docs)]
 
 mod command;

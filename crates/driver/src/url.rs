@@ -149,6 +149,15 @@ impl fmt::Debug for TargetUrl {
 }
 
 fn hide_password(text: &str) -> String {
+    // `?password=…` is as secret as the one before the `@`.
+    let (text, options) = text.split_once('?').unwrap_or((text, ""));
+    let shown: Vec<&str> =
+        options.split('&').filter(|o| !o.is_empty() && !o.starts_with("password=")).collect();
+    let options = if shown.is_empty() { String::new() } else { format!("?{}", shown.join("&")) };
+    hide_credentials(text) + &options
+}
+
+fn hide_credentials(text: &str) -> String {
     let Some((before, after)) = text.split_once("//") else { return text.to_owned() };
     let Some((credentials, rest)) = after.split_once('@') else { return text.to_owned() };
     let user = credentials.split(':').next().unwrap_or("");
@@ -195,6 +204,10 @@ mod tests {
         assert_eq!(
             message("postgres://a:secret@h:99999/x"),
             "target `postgres://a@h:99999/x`: the port is not a number in 1..65535"
+        );
+        assert_eq!(
+            message("postgres://h:x/d?password=secret&sslmode=require"),
+            "target `postgres://h:x/d?sslmode=require`: the port is not a number in 1..65535"
         );
         assert!(message("nonsense").contains("no scheme"));
         assert!(message("p%://x").contains("scheme"));

@@ -114,7 +114,7 @@ pub fn run<T: Target, W: Workload>(
     note_phases(spec, clock, lead_in, journal);
 
     let connector = Connector::new(subject.sessions.len());
-    let happenings = Noted { journal, outcomes_seen: AtomicU16::new(0) };
+    let happenings = Noted { journal, outcomes_seen: AtomicU16::new(0), pause_noted: AtomicBool::new(false) };
     let busy: Vec<BusySince> = (0..spec.sessions).map(|_| BusySince(AtomicU64::new(u64::MAX))).collect();
     let watched = if execution == Execution::Blocking {
         let pairs = subject.sessions.iter().zip(&busy);
@@ -195,7 +195,7 @@ fn shared_state(spec: &LoadSpec, clock: LiveClock, lead_in: Ticks) -> Shared {
         .collect();
     Shared {
         schedule: Schedule::new(1 << RING_BITS, has_visits(&spec.model), spec.sessions),
-        stop: AtomicBool::new(false),
+        stop_at: AtomicU64::new(u64::MAX),
         abandon: AtomicBool::new(false),
         session_limits: session_limits(spec),
         phase_ends,
@@ -274,8 +274,9 @@ fn record_never_sent(
     if !spec.model.load_model().has_response_time() {
         return 0;
     }
-    let now = clock.nanos_in(ended.0.saturating_sub(lead_in.0));
-    let last_due = if shared.stopping() { now } else { spec.duration() };
+    let stop_at = shared.stop_at.load(Ordering::Relaxed);
+    let stopped = clock.nanos_in(stop_at.min(ended.0).saturating_sub(lead_in.0));
+    let last_due = if shared.stopping() { stopped } else { spec.duration() };
     let mut count = 0;
     writer.leftovers(&shared.schedule, last_due, |seq, planned| {
         let Some(offset) = planned.intended else { return };
@@ -306,6 +307,7 @@ fn record_never_sent(
 struct Noted<'a> {
     journal: &'a dyn Journal,
     outcomes_seen: AtomicU16,
+    pause_noted: AtomicBool,
 }
 
 impl Happenings for Noted<'_> {
@@ -323,6 +325,12 @@ impl Happenings for Noted<'_> {
         if self.outcomes_seen.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
             let detail = format!("{}: {words}", outcome.name());
             self.journal.event(EventKind::FirstError, at, at, format!("session {session}"), detail);
+        }
+    }
+    fn paused(&self, at: Ticks) {
+        if !self.pause_noted.swap(true, Ordering::Relaxed) {
+            let detail = "the closed loop rested between requests so that no sample was lost".to_owned();
+            self.journal.event(EventKind::Recorder, at, at, "recorder".to_owned(), detail);
         }
     }
 }

@@ -99,6 +99,7 @@ impl Happenings for Nobody {
     fn lost(&self, _session: u16, _at: Ticks, _words: Option<String>) {}
     fn replaced(&self, _session: u16, _from: Ticks, _until: Ticks) {}
     fn first_error(&self, _session: u16, _at: Ticks, _outcome: Outcome, _words: String) {}
+    fn paused(&self, _at: Ticks) {}
 }
 
 const REQUESTS: u64 = 100_000;
@@ -135,7 +136,7 @@ fn work(spec: &LoadSpec, misdeed: Misdeed, around: impl FnOnce(&mut dyn FnMut())
     let clock = clock::calibrate(ClockChoice::Auto).unwrap().start();
     let shared = Shared {
         schedule: Schedule::new(1 << 18, false, spec.sessions),
-        stop: AtomicBool::new(false),
+        stop_at: AtomicU64::new(u64::MAX),
         abandon: AtomicBool::new(false),
         session_limits: None,
         phase_ends: vec![Ticks(u64::MAX / 2)],

@@ -25,12 +25,21 @@ pub(crate) enum Cancel {
 /// Where samples go: the ring to the recorder, or a list in simulations.
 pub(crate) trait Sink {
     fn push(&mut self, sample: RawSample);
+
+    /// How full it is, in [0, 1].
+    fn fill(&mut self) -> f64 {
+        0.0
+    }
 }
 
 impl Sink for Producer {
     #[inline(always)]
     fn push(&mut self, sample: RawSample) {
         Producer::push(self, sample);
+    }
+
+    fn fill(&mut self) -> f64 {
+        Producer::fill(self)
     }
 }
 
@@ -43,8 +52,9 @@ impl Sink for Vec<RawSample> {
 /// What all workers of a load share.
 pub(crate) struct Shared {
     pub(crate) schedule: Schedule,
-    /// Set from outside: end in an orderly way.
-    pub(crate) stop: AtomicBool,
+    /// When an interrupted run ends, in ticks since the epoch: what is due later is called off. `u64::MAX`
+    /// while nobody has asked for an end.
+    pub(crate) stop_at: AtomicU64,
     /// Set by the engine when the drain time is over: give up what is in flight.
     pub(crate) abandon: AtomicBool,
     /// The sessions that may take part, by phase; `None` when all phases allow all.
@@ -63,8 +73,16 @@ impl Shared {
 
     #[inline]
     pub(crate) fn stopping(&self) -> bool {
-        // Relaxed: the flag guards no other data; seeing it a moment later changes nothing.
-        self.stop.load(Ordering::Relaxed)
+        // Relaxed: it guards no other data; seeing it a moment later changes nothing.
+        self.stop_at.load(Ordering::Relaxed) != u64::MAX
+    }
+
+    /// Whether a request that is due then is not to be sent any more. One moment decides for all sessions,
+    /// whenever each of them notices: otherwise a request that one gave up could lie before one that
+    /// another sent, and would be missing.
+    #[inline]
+    pub(crate) fn called_off(&self, due: Ticks) -> bool {
+        due.0 > self.stop_at.load(Ordering::Relaxed)
     }
 
     /// The phase of a moment.
@@ -243,7 +261,8 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
     pub(crate) fn next_deadline(&self) -> Option<Ticks> {
         let limit = self.timeout_ticks?;
         let first = self.sent_at.iter().zip(&self.cancels).filter_map(|(sent, cancel)| {
-            (sent.get() != u64::MAX && cancel.get() == Cancel::No).then(|| sent.get().saturating_add(limit))
+            let waiting = sent.get() != u64::MAX && cancel.get() == Cancel::No;
+            waiting.then_some(sent.get().saturating_add(limit))
         });
         first.min().map(Ticks)
     }

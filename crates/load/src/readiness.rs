@@ -11,6 +11,8 @@ pub(crate) struct Readiness {
     /// False once the kernel has said that it lacks epoll_pwait2 (before Linux 5.11).
     has_pwait2: bool,
     registered: usize,
+    /// Tasks to run next, with room for all of them: the worker's scratch list.
+    pub(crate) ready: Vec<u32>,
 }
 
 impl Readiness {
@@ -27,7 +29,13 @@ impl Readiness {
         // SAFETY: `fd` is a fresh descriptor that nobody else owns.
         let epoll = unsafe { OwnedFd::from_raw_fd(fd) };
         let events = vec![libc::epoll_event { events: 0, u64: 0 }; tasks.clamp(1, 256)];
-        Ok(Readiness { epoll, events, has_pwait2: true, registered: 0 })
+        Ok(Readiness {
+            epoll,
+            events,
+            has_pwait2: true,
+            registered: 0,
+            ready: Vec::with_capacity(tasks + 256),
+        })
     }
 
     /// Reports `task` whenever `fd` becomes readable or writable, or breaks, from now on. Closing the
@@ -46,13 +54,11 @@ impl Readiness {
         self.registered > 0
     }
 
-    /// Waits until a descriptor is ready or `limit` has passed; hands out the ready tasks. Interrupted waits
-    /// count as over.
-    pub(crate) fn wait(&mut self, limit: Nanos, mut ready: impl FnMut(u32)) {
+    /// Waits until a descriptor is ready or `limit` has passed; appends the ready tasks to `ready`.
+    /// Interrupted waits count as over.
+    pub(crate) fn wait(&mut self, limit: Nanos) {
         let count = self.wait_kernel(limit);
-        for event in &self.events[..count] {
-            ready(event.u64 as u32);
-        }
+        self.ready.extend(self.events[..count].iter().map(|event| event.u64 as u32));
     }
 
     fn wait_kernel(&mut self, limit: Nanos) -> usize {

@@ -102,7 +102,7 @@ impl Schedule {
     }
 
     /// What the number stands for.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn look_up(&self, number: u64) -> Claim {
         // Acquire pairs with the writer's Release in `fill`: slots below `published` are visible.
         if number >= self.published.0.load(Ordering::Acquire) || number >= self.end.0.load(Ordering::Relaxed)
@@ -114,6 +114,7 @@ impl Schedule {
     }
 
     /// Request `seq` of a visit that was claimed with its first request just now.
+    #[inline(always)]
     pub(crate) fn request(&self, seq: u64) -> Planned {
         let slot = &self.slots[(seq & self.mask) as usize];
         let meta = slot.meta.load(Ordering::Relaxed);
@@ -148,6 +149,7 @@ impl Schedule {
         self.claimed.0.load(Ordering::Relaxed)
     }
 
+    #[inline(always)]
     fn first_request(&self, number: u64) -> u64 {
         if self.heads.is_empty() {
             number

@@ -25,6 +25,8 @@ pub(crate) trait Happenings {
     fn lost(&self, session: u16, at: Ticks, words: Option<String>);
     fn replaced(&self, session: u16, from: Ticks, until: Ticks);
     fn first_error(&self, session: u16, at: Ticks, outcome: Outcome, words: String);
+    /// A closed loop waited for the recorder; only the first time is worth a note.
+    fn paused(&self, at: Ticks);
 }
 
 /// What a session loop needs besides its session.
@@ -121,8 +123,30 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
         budget -= 1;
         if budget == 0 {
             budget = BUDGET;
+            if agenda.closed {
+                let_recorder_catch_up(task, local, conditions).await;
+            }
             local.yield_now(task).await;
         }
+    }
+}
+
+/// A closed loop may rest between two requests without hiding anything, so it waits rather than lose samples.
+/// An open loop may not: there a full ring is a drop.
+async fn let_recorder_catch_up<W, C, K, R, H>(
+    task: u32,
+    local: &Local<'_, C, K>,
+    conditions: &Conditions<'_, W, R, H>,
+) where
+    C: Clock,
+    K: Sink,
+    H: Happenings,
+{
+    let pause = local.clock.ticks_in(Nanos::from_millis(1));
+    while local.sink.borrow_mut().fill() > 0.75 && !local.shared.stopping() && !local.shared.abandoned() {
+        conditions.happenings.paused(local.clock.now());
+        let again = Ticks(local.clock.now().0 + pause);
+        local.wait_until(task, again, || local.shared.stopping()).await;
     }
 }
 
@@ -250,6 +274,7 @@ struct Agenda<'a> {
     own_schedule: OwnSchedule,
     end: Ticks,
     closed: bool,
+    throttled: bool,
 }
 
 /// YCSB's `target`: each session sends at its share of the rate, staggered.
@@ -287,6 +312,7 @@ impl<'a> Agenda<'a> {
             own_schedule: OwnSchedule { next: f64::from(session) / rate },
             end: Ticks(conditions.lead_in.0 + local.clock.ticks_in(spec.duration())),
             closed: matches!(spec.model, Model::Closed { .. } | Model::ThrottledClosed),
+            throttled: matches!(spec.model, Model::ThrottledClosed),
         }
     }
 
@@ -310,7 +336,11 @@ impl<'a> Agenda<'a> {
             return self.next_closed(task, local).await;
         }
         let number = local.shared.schedule.take_number(self.session);
-        let (seq, planned) = self.wait_for_claim(number, task, local).await?;
+        let (seq, planned) = match local.shared.schedule.look_up(number) {
+            Claim::Request(seq, planned) => (seq, planned),
+            Claim::NotYet => self.wait_for_claim(number, task, local).await?,
+            Claim::Ended => return None,
+        };
         let offset = planned.intended.unwrap_or(Nanos::ZERO);
         let intended = Ticks(self.lead_in.0 + local.clock.ticks_in(offset));
         if planned.follow > 0 {
@@ -322,7 +352,7 @@ impl<'a> Agenda<'a> {
     }
 
     async fn next_closed<C: Clock, K: Sink>(&mut self, task: u32, local: &Local<'_, C, K>) -> Option<Held> {
-        let throttled = self.spec.model == Model::ThrottledClosed;
+        let throttled = self.throttled;
         let due = if throttled { self.own_due(local)? } else { self.next_due.max(self.free) };
         // The end is asked of the clock, since the schedule of a closed loop knows no times. A think time
         // that reaches past it ends the session, too.
@@ -330,7 +360,11 @@ impl<'a> Agenda<'a> {
             return None;
         }
         let number = local.shared.schedule.take_number(self.session);
-        let (seq, planned) = self.wait_for_claim(number, task, local).await?;
+        let (seq, planned) = match local.shared.schedule.look_up(number) {
+            Claim::Request(seq, planned) => (seq, planned),
+            Claim::NotYet => self.wait_for_claim(number, task, local).await?,
+            Claim::Ended => return None,
+        };
         local.shared.schedule.release(self.session);
         let intended = if throttled { due } else { Ticks::NONE };
         Some(Held { seq, planned, intended, due })
@@ -390,9 +424,11 @@ impl<'a> Agenda<'a> {
     /// Sets when the next request of a visit or of a closed session is due.
     #[inline]
     fn think<C: Clock, K: Sink>(&mut self, local: &Local<'_, C, K>) {
-        let think =
-            if self.think == Think::None { Nanos::ZERO } else { self.think.draw(&mut self.think_rng) };
-        self.next_due = Ticks(self.free.0 + local.clock.ticks_in(think));
+        self.next_due = self.free;
+        if !matches!(self.think, Think::None) {
+            let think = self.think.draw(&mut self.think_rng);
+            self.next_due.0 += local.clock.ticks_in(think);
+        }
     }
 
     #[inline]

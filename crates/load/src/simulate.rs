@@ -169,6 +169,7 @@ impl Happenings for Silent {
     fn lost(&self, _session: u16, _at: Ticks, _words: Option<String>) {}
     fn replaced(&self, _session: u16, _from: Ticks, _until: Ticks) {}
     fn first_error(&self, _session: u16, _at: Ticks, _outcome: Outcome, _words: String) {}
+    fn paused(&self, _at: Ticks) {}
 }
 
 /// A sink that can be read when the tasks that wrote to it are gone.
@@ -198,7 +199,7 @@ pub fn simulate<W: Workload>(
     });
     let shared = Shared {
         schedule: Schedule::new(1 << 16, has_visits(&spec.model), spec.sessions),
-        stop: AtomicBool::new(false),
+        stop_at: AtomicU64::new(u64::MAX),
         abandon: AtomicBool::new(false),
         session_limits: session_limits(spec),
         phase_ends: phase_ends.collect(),

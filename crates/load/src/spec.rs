@@ -236,7 +236,9 @@ impl LoadSpec {
             return fail(format!("{} phases: must be in 1..200", self.phases.len()));
         }
         let needs_rate = !matches!(self.model, Model::Closed { .. });
-        for phase in &self.phases {
+        // Warm-ups last: a rate that is missing there is missing in the phase that they copy, too.
+        let measured = self.phases.iter().filter(|p| !p.warm_up);
+        for phase in measured.chain(self.phases.iter().filter(|p| p.warm_up)) {
             if needs_rate && phase.rate.is_none() {
                 return fail(format!(
                     "phase `{}`: this load needs a rate; write `{}@1000/s`, or use --closed",
@@ -257,7 +259,7 @@ impl LoadSpec {
         if let Model::PartlyOpen { visit, .. } = &self.model
             && !(1.0..=100.0).contains(&visit.mean_requests)
         {
-            return fail(format!("{} requests a visit: must be in 1..100", visit.mean_requests));
+            return fail(format!("--visit {}: must be in 1..100 requests", visit.mean_requests));
         }
         Ok(())
     }

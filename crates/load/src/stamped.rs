@@ -62,17 +62,21 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
         self.given_up
     }
 
+    /// Waits for the due time and stamps `sent`. A request that is already due costs one reading.
+    #[inline]
     async fn start(&mut self) -> Result<(), OpError> {
         let (local, due) = (self.local, self.due);
-        if due.0 > 0 {
-            local.wait_until(self.task, due, || local.shared.stopping()).await;
-            if local.shared.stopping() && local.clock.now() < due {
-                self.given_up = true;
-                return Err(OpError::refused(Outcome::Unfinished));
-            }
+        let mut now = local.clock.now();
+        if now < due {
+            local.wait_until(self.task, due, || local.shared.called_off(due)).await;
+            now = local.clock.now();
         }
-        self.stamps.sent = local.clock.now();
-        local.begin_flight(self.task, self.stamps.sent);
+        if local.shared.called_off(due) {
+            self.given_up = true;
+            return Err(OpError::refused(Outcome::Unfinished));
+        }
+        self.stamps.sent = now;
+        local.begin_flight(self.task, now);
         Ok(())
     }
 }

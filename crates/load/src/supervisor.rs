@@ -14,6 +14,9 @@ use units::{Nanos, Ticks};
 /// How often the supervisor looks at a quiet load.
 const INTERVAL: Nanos = Nanos::from_millis(5);
 
+/// How far ahead an interrupted run's end lies: so that every session knows of it before it is there.
+const STOP_AHEAD: Nanos = Nanos::from_millis(20);
+
 /// A blocking session as the supervisor sees it.
 pub(crate) struct Watched<'a> {
     pub(crate) busy_since: &'a BusySince,
@@ -45,8 +48,9 @@ impl Supervisor<'_> {
             let now = self.clock.now();
             if self.stop.load(Ordering::Relaxed) && !self.shared.stopping() {
                 // An interrupted run ends now: what is in flight gets a second, the backlog nothing.
-                writer.stop_at(&self.shared.schedule, self.offset(now));
-                self.shared.stop.store(true, Ordering::Relaxed);
+                let stop_at = Ticks(now.0 + self.clock.ticks_in(STOP_AHEAD));
+                self.shared.stop_at.store(stop_at.0, Ordering::Relaxed);
+                writer.stop_at(&self.shared.schedule, self.offset(stop_at));
                 ends_at = now.0.saturating_sub(drain) + self.clock.ticks_in(Nanos::from_secs(1)).min(drain);
             }
             if now.0 > ends_at + drain {

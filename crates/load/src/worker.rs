@@ -62,7 +62,6 @@ pub(crate) fn run_worker<F, C, K>(
     let check_every =
         local.timeout_ticks().map_or(u64::MAX, |t| (t / 50).max(ticks_per_second as u64 / 1000));
     let mut next_check = local.clock.now().0.saturating_add(check_every);
-    let mut ready: Vec<u32> = Vec::with_capacity(tasks.len() + 256);
     let mut stop_seen = false;
     (0..tasks.len()).for_each(|task| tasks.poll(task as u32));
     while !tasks.all_done() {
@@ -74,15 +73,15 @@ pub(crate) fn run_worker<F, C, K>(
         let runnable = run_some(tasks, local);
         if now.0 >= next_check {
             next_check = now.0 + check_every;
-            local.expire(now, false, &mut ready);
+            local.expire(now, false, &mut readiness.ready);
         }
         if local.shared.stopping() && !stop_seen {
             stop_seen = true;
             wake_all(tasks, local);
         }
         if local.shared.abandoned() {
-            local.expire(now, true, &mut ready);
-            ready.drain(..).for_each(|task| tasks.poll(task));
+            local.expire(now, true, &mut readiness.ready);
+            readiness.ready.drain(..).for_each(|task| tasks.poll(task));
             return;
         }
         let limit = if runnable || tasks.all_done() {
@@ -92,9 +91,9 @@ pub(crate) fn run_worker<F, C, K>(
         };
         // With nothing in flight a spin needs no look at the descriptors.
         if limit > Nanos::ZERO || (readiness.has_descriptors() && local.in_flight() > 0) {
-            readiness.wait(limit, |task| ready.push(task));
+            readiness.wait(limit);
         }
-        ready.drain(..).for_each(|task| tasks.poll(task));
+        readiness.ready.drain(..).for_each(|task| tasks.poll(task));
     }
 }
 

@@ -168,8 +168,17 @@ struct Outcomes {
     never_sent: u64,
 }
 
+/// One live load at a time: several would take each other's CPU.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// Runs `spec` against a server that freezes from 1 s to 2 s after the start.
 fn run(spec: &LoadSpec) -> Outcomes {
+    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    run_and_stop(spec, None)
+}
+
+/// As `run`, and asks for an end after a time.
+fn run_and_stop(spec: &LoadSpec, after: Option<Nanos>) -> Outcomes {
     let clock = clock::calibrate(ClockChoice::Auto).unwrap().start();
     let server = EchoServer::start(clock);
     let target = Echo { address: server.address };
@@ -183,6 +192,12 @@ fn run(spec: &LoadSpec) -> Outcomes {
             clock::pause(Nanos::from_secs(1));
             let _frozen = server.frozen.lock().unwrap();
             clock::pause(Nanos::from_secs(1));
+        });
+        scope.spawn(|| {
+            if let Some(after) = after {
+                clock::pause(after);
+                stop.store(true, Ordering::Relaxed);
+            }
         });
         load::run(subject, spec, clock, producers, &Silent, &stop).unwrap()
     });
@@ -221,7 +236,8 @@ fn quantile(values: &mut [u64], q: f64) -> f64 {
     values[rank - 1] as f64
 }
 
-/// Within 2 % or 0.3 ms.
+/// Within 2 % or 0.3 ms. Only quantiles that lie inside of the stall are compared: outside of it a host that is
+/// busy with other things adds its own delay to both, and not the same to each.
 fn close(measured: f64, truth: f64) -> bool {
     (measured - truth).abs() <= (0.02 * truth).max(300_000.0)
 }
@@ -246,7 +262,6 @@ fn an_open_loop_sees_what_the_server_did() {
     let mean = |values: &[u64]| values.iter().sum::<u64>() as f64 / values.len() as f64;
     let pairs = [
         ("mean", mean(&measured), mean(&truth)),
-        ("p75", quantile(&mut measured, 0.75), quantile(&mut truth, 0.75)),
         ("p90", quantile(&mut measured, 0.90), quantile(&mut truth, 0.90)),
         ("p99", quantile(&mut measured, 0.99), quantile(&mut truth, 0.99)),
         ("max", quantile(&mut measured, 1.0), quantile(&mut truth, 1.0)),
@@ -256,7 +271,7 @@ fn an_open_loop_sees_what_the_server_did() {
     }
     // A quarter of the arrivals fell into the stall: the mean alone tells of it.
     assert!(pairs[0].1 > 50e6, "mean {} ns", pairs[0].1);
-    assert!(pairs[4].1 > 900e6);
+    assert!(pairs[3].1 > 900e6);
 }
 
 #[test]
@@ -285,4 +300,18 @@ fn what_never_left_is_recorded_as_unfinished() {
     let never_sent = unfinished.iter().filter(|s| !s.sent.is_some()).count();
     assert_eq!(never_sent as u64, done.never_sent);
     assert_eq!(unfinished.len() - never_sent, 2, "one request in flight for each session");
+}
+
+#[test]
+fn an_interrupted_run_misses_no_request_before_its_end() {
+    let mut spec = spec(Model::Open { process: Process::Poisson }, "60s@2000/s", 64);
+    spec.workers = 3;
+    spec.pacing = Pacing::Sleep;
+    for seed in 0..2 {
+        spec.seed = Seed(seed);
+        let done = run_and_stop(&spec, Some(Nanos::from_millis(300)));
+        assert!(done.samples.len() > 100 && done.samples.len() < 60_000, "{}", done.samples.len());
+        let gap = done.samples.iter().enumerate().find(|(i, s)| s.seq != *i as u64);
+        assert!(gap.is_none(), "of {} requests one is missing: {gap:?}", done.samples.len());
+    }
 }

@@ -7,9 +7,16 @@
 //!  (RawSample, ticks)               (Sample, instants)     events.parquet, run.toml
 //! ```
 //!
-//! The hot half ([`RawSample`], [`Ring`]) allocates nothing after its start and never waits: a full ring
+//! The hot half ([`RawSample`], the [`ring`]) allocates nothing after its start and never waits: a full ring
 //! counts a drop. The cold half converts ticks to instants with the anchors taken since, and closes a part
-//! file each second, so that a killed run loses at most that.
+//! file each second, so that a killed run loses at most that. `docs/recording.md` describes the files.
+//!
+//! | to | use |
+//! |---|---|
+//! | record a live run | [`Recorder`], with a [`ring`] for each worker |
+//! | write a simulation or an import | [`RecordingWriter`] |
+//! | read | [`Recording`], its [`scan`](Recording::scan) for the samples |
+//! | add what was computed from it | [`conclude`] |
 #![deny(missing_docs)]
 
 mod columns;
@@ -40,4 +47,4 @@ pub use reader::{Recording, conclude};
 pub use recorder::{EventSink, Finished, NoiseSink, Recorder, RecorderConfig};
 pub use ring::{Consumer, Producer, ring};
 pub use sample::{Measure, NO_SESSION, RawSample, Sample, SampleBatch, flags};
-pub use writer::RecordingWriter;
+pub use writer::{DATABASE_PREFIX, RecordingWriter, require_vacant};

@@ -230,8 +230,7 @@ pub(crate) fn compact(
     })
 }
 
-/// Runs of neighbours that fit into one part; a run of one is left out, unless it is all there is and
-/// stands under another name.
+/// Runs of neighbours that fit into one part; a run may be of one.
 fn groups(parts: &[Part], rows_max: u64) -> Vec<&[Part]> {
     let mut groups = Vec::new();
     let mut begin = 0;

@@ -102,7 +102,7 @@ impl Recording {
         Ok(events)
     }
 
-    /// All noise observations, in the order in which they were written; 40 bytes of memory each.
+    /// All noise observations, in the order in which they were written; 32 bytes of memory each.
     ///
     /// # Errors
     /// [`RecordError::Io`] if the directory can't be listed.

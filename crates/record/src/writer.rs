@@ -70,7 +70,7 @@ impl RecordingWriter {
     /// [`RecordError::Io`] if it can't be made.
     pub fn create(dir: impl AsRef<Path>, header: &RunHeader) -> Result<RecordingWriter, RecordError> {
         let dir = dir.as_ref();
-        refuse_occupied(dir)?;
+        require_vacant(dir)?;
         std::fs::create_dir_all(dir).map_err(RecordError::io("create", dir))?;
         let run_id = run_id(header);
         let part_writer = |table: &str| PartWriter::new(dir.join(table), table, &run_id, header.client);
@@ -277,17 +277,29 @@ pub(crate) fn write_run_file(dir: &Path, run: &RunFile) -> Result<(), RecordErro
     parts::write_whole(&path, text.as_bytes())
 }
 
-fn refuse_occupied(dir: &Path) -> Result<(), RecordError> {
+/// Files of an embedded database that may already lie in a new recording's directory begin with this.
+pub const DATABASE_PREFIX: &str = "data.";
+
+/// Checks that a recording can be made in `dir`: it is missing, empty, or holds an embedded database alone.
+///
+/// # Errors
+/// [`RecordError::Occupied`], or that the directory can't be listed.
+pub fn require_vacant(dir: &Path) -> Result<(), RecordError> {
     let occupied = |what| Err(RecordError::Occupied { path: dir.to_owned(), what });
     let mut entries = match std::fs::read_dir(dir) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(e) if e.kind() == std::io::ErrorKind::NotADirectory => return occupied("is a file"),
+        Err(e) if e.kind() == std::io::ErrorKind::NotADirectory => {
+            return occupied(if dir.exists() { "is a file" } else { "lies below a file" });
+        }
         entries => entries.map_err(RecordError::io("list", dir))?,
     };
     if dir.join(RUN_FILE).exists() {
         return occupied("already holds a recording");
     }
-    match entries.next() {
+    let foreign = |entry: &std::io::Result<std::fs::DirEntry>| {
+        entry.as_ref().map_or(true, |e| !e.file_name().to_string_lossy().starts_with(DATABASE_PREFIX))
+    };
+    match entries.find(foreign) {
         Some(_) => occupied("is not empty"),
         None => Ok(()),
     }

@@ -229,4 +229,5 @@ fn nothing_is_written_over() {
     std::fs::rename(other.path().join("run.toml"), other.path().join("thesis.tex")).unwrap();
     assert!(refused(other.path()).contains("is not empty"));
     assert!(refused(&other.path().join("thesis.tex")).contains("is a file"));
+    assert!(refused(&other.path().join("thesis.tex").join("below")).contains("lies below a file"));
 }

@@ -291,6 +291,8 @@ fn product(header: &RunHeader) -> String {
     let fact = |name: &str| header.target_facts.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
     match (fact("product"), fact("version"), fact("transport")) {
         (Some(product), Some(version), Some(transport)) => {
+            // Some servers begin their version with their name.
+            let version = version.strip_prefix(product).unwrap_or(version).trim_start();
             let version = version.split_whitespace().next().unwrap_or(version);
             format!("{product} {version} ({transport})")
         }

@@ -116,8 +116,8 @@ impl View<'_> {
     /// The interval is that of order statistics, with the number of samples divided by how much more the count
     /// above the quantile varies from block to block than it would for independent samples. It is left out
     /// when the effective samples are too few to enclose the quantile, about 3.7/(1 − q) of them at 95 %.
-    /// Where censored samples lie at or below the quantile, its point is a lower bound, and its upper limit is
-    /// what it would be if none of them had ever ended.
+    /// The interval's upper limit is what it would be if no censored sample had ever ended; where that would move
+    /// the point itself out of its interval (or bucket, without one), the point is only a lower bound.
     pub fn quantile(&self, q: Quantile, level: f64) -> Option<Estimate> {
         let n = self.all.count();
         if q.get() >= 1.0 {
@@ -126,7 +126,8 @@ impl View<'_> {
         if n < q.samples_needed() {
             return None;
         }
-        let (low, high) = self.all.at(rank_of(q.get(), n))?;
+        let rank = rank_of(q.get(), n);
+        let (low, high) = self.all.at(rank)?;
         let point = middle(low, high);
         let dependence = self.dependence(q.get(), low, level);
         let interval = dependence.as_ref().and_then(|d| self.enclose(q.get(), d, level));
@@ -137,7 +138,7 @@ impl View<'_> {
             level,
             n,
             n_effective: dependence.map_or(1.0, |d| n as f64 / d.inflation),
-            bound: self.bound_at(high),
+            bound: self.bound(rank, interval.map_or(high as f64, |(_, limit)| limit)),
             method: if interval.is_some() { METHOD_ORDER } else { METHOD_NO_INTERVAL },
         })
     }
@@ -146,14 +147,15 @@ impl View<'_> {
     pub fn maximum(&self) -> Option<Estimate> {
         let max = self.source.values.max()?;
         let mut estimate = Estimate::exact(max as f64, self.all.count());
-        estimate.bound = self.bound_at(max);
+        estimate.bound = if self.known.is_some() { Bound::AtLeast } else { Bound::Exact };
         Some(estimate)
     }
 
-    /// Whether a sample that was cut at or below `value` may really lie above it.
-    fn bound_at(&self, value: u64) -> Bound {
-        let hidden = self.known.as_ref().is_some_and(|known| known.up_to(value) < self.all.up_to(value));
-        if hidden { Bound::AtLeast } else { Bound::Exact }
+    /// Whether the value of this rank would lie above `limit` had no censored sample ever ended.
+    fn bound(&self, rank: u64, limit: f64) -> Bound {
+        let Some(known) = &self.known else { return Bound::Exact };
+        let moved = known.at(rank).is_none_or(|(low, _)| low as f64 > limit);
+        if moved { Bound::AtLeast } else { Bound::Exact }
     }
 
     /// The limits by rank; `None` when a side has none.

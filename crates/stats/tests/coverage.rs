@@ -9,6 +9,7 @@
 mod planted;
 
 use planted::{Process, distribution};
+use stats::Difference;
 use units::{Estimate, Quantile, Seed};
 
 const LEVEL: f64 = 0.95;
@@ -105,6 +106,52 @@ fn queues_in_short_runs() {
     check(Process::PoissonQueue(0.8), 2_000, 0.10, [0.98, 0.0, 0.0, 0.98]);
     check(Process::PoissonQueue(0.9), 2_000, 0.15, [0.8, 0.0, 0.0, 0.9]);
     check(Process::Autoregressive(0.99), 2_000, 0.15, [0.8, 0.0, 0.0, 0.9]);
+}
+
+/// Two runs of the same process: how often a difference is shown that is none.
+#[test]
+fn ratios_of_equal_processes_show_no_difference() {
+    for (process, n) in [
+        (Process::Lognormal(1.0), 5_000),
+        (Process::Pareto(2.5), 5_000),
+        (Process::Autoregressive(0.9), 20_000),
+        (Process::PoissonQueue(0.8), 20_000),
+        (Process::Stalls, 40_000),
+    ] {
+        let pairs = if soak() { 1_000 } else { 100 };
+        let mut shown = [0u32; 4];
+        for pair in 0..pairs {
+            let (base, new) = (estimates(process, n, 2 * pair), estimates(process, n, 2 * pair + 1));
+            for (count, (a, b)) in shown.iter_mut().zip(base.iter().zip(&new)) {
+                let ratio = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| stats::ratio(a, b));
+                *count += u32::from(ratio.is_some_and(|r| Difference::of(&r) != Difference::NotShown));
+            }
+        }
+        println!("{process:?} n {n}: differences shown {shown:?} of {pairs}");
+        assert!(shown.iter().all(|s| f64::from(*s) <= 0.10 * pairs as f64), "{process:?}: {shown:?}");
+    }
+}
+
+/// How often a stationary run is called drifting, at the limits of the verdict (p < 0.001, 10 % change).
+#[test]
+fn stationary_processes_do_not_drift() {
+    for process in [
+        Process::Exponential,
+        Process::Autoregressive(0.9),
+        Process::PoissonQueue(0.8),
+        Process::PoissonQueue(0.9),
+        Process::Stalls,
+    ] {
+        let seeds = if soak() { 2_000 } else { 200 };
+        let called = (0..seeds).filter(|seed| {
+            let samples = distribution(&process.requests(20_000, &mut Seed(*seed).derive("drift").rng()));
+            let drift = samples.view().drift().expect("enough blocks");
+            drift.p_value < 0.001 && (drift.median_ratio - 1.0).abs() > 0.1
+        });
+        let called = called.count();
+        println!("{process:?}: {called} of {seeds} called drifting");
+        assert!(called as f64 <= 0.015 * seeds as f64, "{process:?}: {called} of {seeds}");
+    }
 }
 
 #[test]

@@ -126,6 +126,19 @@ fn censored_samples_make_lower_bounds_where_they_matter() {
     assert!(high.interval.is_none_or(|(_, limit)| limit >= 9_999.0));
 }
 
+/// A request in flight when the run ends is cut at a short time. One of them hides nothing worth telling.
+#[test]
+fn a_single_unfinished_request_moves_no_quantile() {
+    let mut all = spread_out(10_000, |i| i * 389 % 10_000 + 1);
+    all.record_censored(Instant(1), Nanos(3));
+    let view = all.view();
+    for at in [0.5, 0.9, 0.99] {
+        let found = view.quantile(q(at), 0.95).unwrap();
+        assert_eq!(found.bound, Bound::Exact, "{found:?}");
+    }
+    assert_eq!(view.maximum().unwrap().bound, Bound::AtLeast, "it may have become the longest");
+}
+
 #[test]
 fn identical_and_single_samples_are_no_trouble() {
     let same = spread_out(1_000, |_| 77);

@@ -2,12 +2,14 @@
 //!
 //! - [`alloc`]: "no allocation on the hot path", counted per thread;
 //! - [`syscalls`]: "no syscall of our own", proven in a jailed child;
-//! - [`postgres`]: a real PostgreSQL server that a test starts, freezes, restarts and throws away.
+//! - [`postgres`]: a real PostgreSQL server that a test starts, freezes, restarts and throws away;
+//! - [`browser`]: a real browser that opens a page, zooms it and looks at it.
 //!
 //! Each checker has a canary test that must trip it: a checker that never fires proves nothing.
 #![deny(missing_docs)]
 
 pub mod alloc;
+pub mod browser;
 mod command;
 pub mod postgres;
 pub mod syscalls;

@@ -37,7 +37,16 @@ impl std::error::Error for Violation {}
 /// [`Violation`], with the number of the first syscall.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 pub fn no_syscalls(work: impl FnOnce()) -> Result<(), Violation> {
-    linux::run(work)
+    linux::run(&[], work)
+}
+
+/// As [`no_syscalls`], but these (of `libc::SYS_…`) are allowed: the driver's own.
+///
+/// # Errors
+/// [`Violation`], with the number of the first other syscall.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+pub fn only_syscalls(allowed: &[libc::c_long], work: impl FnOnce()) -> Result<(), Violation> {
+    linux::run(allowed, work)
 }
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
@@ -54,7 +63,7 @@ mod linux {
     static SHARED: std::sync::Mutex<()> = std::sync::Mutex::new(());
     static mut PAGE: *mut AtomicI64 = std::ptr::null_mut();
 
-    pub(super) fn run(work: impl FnOnce()) -> Result<(), Violation> {
+    pub(super) fn run(allowed: &[libc::c_long], work: impl FnOnce()) -> Result<(), Violation> {
         // One jail at a time: the page is shared by all. A poisoned lock only means that a test failed.
         let _guard = SHARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let page = map_page()?;
@@ -63,11 +72,12 @@ mod linux {
         report.store(NOTHING, Ordering::SeqCst);
         // SAFETY: only the thread that holds the lock writes PAGE, and the handler of the child reads it.
         unsafe { PAGE = page };
+        let program = filter_program(allowed);
         // SAFETY: the child runs `work` and then ends by `_exit`; it returns to nobody.
         let status = match unsafe { libc::fork() } {
             -1 => return Err(Violation::NoJail(errno())),
             0 => {
-                let code = match build_jail() {
+                let code = match build_jail(program) {
                     Ok(()) => {
                         work();
                         EXIT_CLEAN
@@ -134,18 +144,23 @@ mod linux {
         }
     }
 
-    fn build_jail() -> Result<(), i32> {
+    /// Allows the ends of the process and `allowed`, traps the rest. One comparison and one return each, so
+    /// that no jump is longer than one instruction.
+    fn filter_program(allowed: &[libc::c_long]) -> Vec<libc::sock_filter> {
         const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
         const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
         const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
         let filter = |code, k, jt, jf| libc::sock_filter { code, jt, jf, k };
-        let mut program = [
-            filter(LOAD, 0, 0, 0), // seccomp_data.nr
-            filter(EQUAL, libc::SYS_exit_group as u32, 2, 0),
-            filter(EQUAL, libc::SYS_exit as u32, 1, 0),
-            filter(RETURN, libc::SECCOMP_RET_TRAP, 0, 0),
-            filter(RETURN, libc::SECCOMP_RET_ALLOW, 0, 0),
-        ];
+        let mut program = vec![filter(LOAD, 0, 0, 0)]; // seccomp_data.nr
+        for number in [libc::SYS_exit_group, libc::SYS_exit].iter().chain(allowed) {
+            program.push(filter(EQUAL, *number as u32, 0, 1));
+            program.push(filter(RETURN, libc::SECCOMP_RET_ALLOW, 0, 0));
+        }
+        program.push(filter(RETURN, libc::SECCOMP_RET_TRAP, 0, 0));
+        program
+    }
+
+    fn build_jail(mut program: Vec<libc::sock_filter>) -> Result<(), i32> {
         let handle = libc::sock_fprog { len: program.len() as libc::c_ushort, filter: program.as_mut_ptr() };
         // SAFETY: plain calls with valid arguments; `program` outlives the call that copies it.
         unsafe {
@@ -159,6 +174,7 @@ mod linux {
                 return Err(errno());
             }
         }
+        std::mem::forget(program); // freeing it might be a syscall
         Ok(())
     }
 }
@@ -183,6 +199,16 @@ mod tests {
         assert_eq!(caught, Err(Violation::Syscall(libc::SYS_getppid)));
         let caught = no_syscalls(|| clock::pause(units::Nanos::from_millis(1)));
         assert!(matches!(caught, Err(Violation::Syscall(_))), "{caught:?}");
+    }
+
+    #[test]
+    fn only_what_is_allowed_passes() {
+        // SAFETY: these take nothing and cannot fail.
+        let parent = || assert!(unsafe { libc::getppid() } > 0);
+        let user = || assert!(unsafe { libc::getuid() } < u32::MAX);
+        assert_eq!(only_syscalls(&[libc::SYS_getppid, libc::SYS_getuid], || (parent(), user()).0), Ok(()));
+        let caught = only_syscalls(&[libc::SYS_getppid], || (parent(), user()).0);
+        assert_eq!(caught, Err(Violation::Syscall(libc::SYS_getuid)));
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! Flags and their texts.
 
+use crate::output;
+use crate::registry::{TARGETS, WORKLOADS};
 use crate::settings::RunOptions;
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -11,6 +14,102 @@ Examples:
   truetail run postgres://… --closed -c 16         a closed loop: service times only
   truetail search postgres://… --slo 'p99 < 10ms'  the highest rate that keeps the limit
   truetail compare before/ after/ --fail-if 'p99 > +5%'";
+
+/// Options whose values may begin with a minus: `--rate -5/s` is then refused as the rate that it is. None of
+/// them takes free text, which would swallow a flag that follows.
+const MAY_BE_NEGATIVE: &[&str] = &[
+    "scale",
+    "rate",
+    "think",
+    "visit",
+    "phases",
+    "sessions",
+    "threads",
+    "duration",
+    "warmup",
+    "requests",
+    "timeout",
+    "drain",
+    "retries",
+    "seed",
+    "repeat",
+    "report_interval",
+    "client",
+    "from",
+    "to",
+    "precision",
+    "equivalent_within",
+];
+
+/// Parses the command line; exits with help or a one-line error. The lists of targets and workloads in the
+/// help come from the registry.
+pub(crate) fn parse() -> Cli {
+    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.unwrap_or_else(|error| match error.kind() {
+        ErrorKind::DisplayHelp
+        | ErrorKind::DisplayVersion
+        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
+        kind => {
+            let mut text = one_line(&error.render().to_string());
+            if kind == ErrorKind::InvalidSubcommand {
+                let names: Vec<String> =
+                    Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+                text += &format!("; commands: {}", names.join(", "));
+            }
+            output::error(&anyhow::anyhow!(text));
+            std::process::exit(2)
+        }
+    })
+}
+
+fn command() -> clap::Command {
+    let lists = lists();
+    let with = |name: &'static str, examples: &str| {
+        let text = format!("{lists}\n{examples}");
+        move |command: clap::Command| command.mut_subcommand(name, |c| c.after_long_help(text))
+    };
+    let command = with("run", RUN_EXAMPLES)(Cli::command());
+    let command = with("search", SEARCH_EXAMPLES)(command);
+    let lenient = |arg: clap::Arg| {
+        let negative = MAY_BE_NEGATIVE.contains(&arg.get_id().as_str());
+        if negative { arg.allow_hyphen_values(true) } else { arg }
+    };
+    command.mut_subcommands(move |c| c.mut_args(lenient))
+}
+
+/// The parser's message without its usage, and with the next step at the end.
+fn one_line(rendered: &str) -> String {
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said: Vec<String> = rendered.lines().map(words).filter(|l| !l.is_empty()).collect();
+    let usage = said.iter().find_map(|l| l.strip_prefix("Usage: "));
+    let about = |l: &&String| !l.starts_with("Usage: ") && !l.starts_with("For more information");
+    let text = said.iter().filter(about).fold(String::new(), |text, line| {
+        let line = line.strip_prefix("error: ").unwrap_or(line);
+        let separator = match text.chars().last() {
+            None => "",
+            Some(':') => " ",
+            Some(_) if line.starts_with('[') => " ",
+            Some(_) => "; ",
+        };
+        text + separator + line
+    });
+    match usage {
+        Some(usage) => format!("{text}; usage: {usage}"),
+        None => format!("{text}; `--help` explains it"),
+    }
+}
+
+fn lists() -> String {
+    let mut text = String::from("Targets:\n");
+    for entry in TARGETS {
+        text += &format!("  {}\n", entry.summary);
+    }
+    text += "Workloads:\n";
+    for entry in WORKLOADS {
+        text += &format!("  {}\n", entry.summary);
+    }
+    text
+}
 
 /// Measures how long databases take to answer, says how much of the tail is the database's own, and whether
 /// to believe the number.
@@ -31,23 +130,28 @@ pub(crate) enum Command {
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArguments),
     /// Prepare a data set
-    #[command(visible_alias = "prepare")]
+    #[command(visible_alias = "prepare", after_help = LOAD_EXAMPLES)]
     Load(DataSetArguments),
     /// Verify a data set's invariants
+    #[command(after_help = CHECK_EXAMPLES)]
     Check(DataSetArguments),
     /// Drop a data set
+    #[command(after_help = CLEANUP_EXAMPLES)]
     Cleanup(DataSetArguments),
     /// Show recordings; several that were made at the same time are merged from their samples
+    #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArguments),
     /// Compare two recordings, or two commands run in turn
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArguments),
     /// Write a recording in another format
+    #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportArguments),
     /// Find the highest offered rate that holds a limit on response time
     #[command(after_help = SEARCH_EXAMPLES)]
     Search(SearchArguments),
     /// The papers' claims: what was published, what comes out here
+    #[command(after_help = EXPERIMENT_EXAMPLES)]
     Experiment(ExperimentArguments),
 }
 
@@ -74,6 +178,40 @@ Examples:
   truetail search postgres://app@localhost/test --slo 'p99 < 10ms'
   truetail search sqlite: --slo 'p99.9 < 50ms' --from 500/s --to 20000/s
 Exit codes: 0 a rate was found, 1 no rate in the range holds the limit, 2 could not be carried out.";
+
+const LOAD_EXAMPLES: &str = "\
+Examples:
+  truetail load sqlite:data.db --scale 10
+  truetail load postgres://app@localhost/test -w ycsb-b -p fieldlength=200
+Exit codes: 0 loaded or already there, 2 could not be carried out.";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  truetail check sqlite:data.db --scale 10
+  truetail check postgres://app@localhost/test -w ycsb-b
+Exit codes: 0 all invariants hold, 1 one is broken, 2 could not be carried out.";
+
+const CLEANUP_EXAMPLES: &str = "\
+Examples:
+  truetail cleanup postgres://app@localhost/test
+Exit codes: 0 dropped, 2 could not be carried out.";
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  truetail report recordings/20261121-093000-ycsb-sqlite
+  truetail report client-0/ client-1/ --out merged/
+Exit codes: 0 done, 2 could not be read, 3 the verdict is invalid.";
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  truetail export before/ -o before.csv
+  truetail export before/ --format hdr --measure service -o before.hlog
+Exit codes: 0 done, 2 could not be exported.";
+
+const EXPERIMENT_EXAMPLES: &str = "\
+Examples:
+  truetail experiment --list
+Exit codes: 0 done, 2 nothing to do.";
 
 #[derive(Args, Debug)]
 pub(crate) struct RunArguments {
@@ -156,8 +294,9 @@ pub(crate) struct ExportArguments {
     pub(crate) recording: PathBuf,
 
     /// csv (one row per request), hdr (an HdrHistogram interval log), json (the summary)
-    #[arg(long, value_name = "FORMAT", default_value = "csv")]
-    pub(crate) format: String,
+    /// [default: csv, or json with --json]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
 
     /// Which measure the hdr format holds: response, service
     #[arg(long, value_name = "MEASURE")]

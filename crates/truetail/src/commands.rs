@@ -4,8 +4,8 @@ use crate::cli::{Cli, Command, ExperimentArguments, ReportArguments, RunArgument
 use crate::dataset::Verb;
 use crate::settings::RunOptions;
 use crate::{Ended, dataset, export, output, run, search};
-use analysis::{Analysis, Options, VerdictState};
-use anyhow::Context;
+use analysis::{Analysis, VerdictState};
+use anyhow::{Context, bail};
 use driver::Execution;
 use record::Recording;
 use serde_json::json;
@@ -23,7 +23,7 @@ pub(crate) fn dispatch(arguments: Cli) -> anyhow::Result<Ended> {
         Command::Cleanup(arguments) => dataset::run(Verb::Cleanup, arguments, json),
         Command::Report(arguments) => report(arguments, json),
         Command::Compare(arguments) => compare::run(arguments, json),
-        Command::Export(arguments) => export::run(&arguments),
+        Command::Export(arguments) => export::run(arguments, json),
         Command::Search(arguments) => search::run(arguments, json),
         Command::Experiment(arguments) => experiment(&arguments, json),
     }
@@ -41,14 +41,20 @@ fn run_command(arguments: RunArguments, json: bool) -> anyhow::Result<Ended> {
     let options = with_file(arguments.options, arguments.config.as_deref())?;
     if arguments.print_config {
         let text = options.target.clone().unwrap_or_else(|| crate::settings::DEFAULT_TARGET.to_owned());
-        let execution =
-            if text.starts_with("sqlite:") { Execution::Blocking } else { Execution::Polled };
+        let execution = if text.starts_with("sqlite:") { Execution::Blocking } else { Execution::Polled };
         let effective = options.effective(execution);
-        output::result(&effective.to_toml()?)?;
+        if json {
+            output::json(&json!({"schema": "truetail.config/1", "config": effective.shown()?}))?;
+        } else {
+            output::result(&effective.to_toml()?)?;
+        }
         return Ok(Ended::Well);
     }
     let repeats = options.repeat.unwrap_or(1);
-    if repeats <= 1 {
+    if !(1..=1000).contains(&repeats) {
+        bail!("--repeat {repeats}: must be in 1..1000");
+    }
+    if repeats == 1 {
         let done = run::execute(&options, json)?;
         return show(&done.analysis, &done.directory, json);
     }
@@ -91,7 +97,7 @@ pub(crate) fn open_recordings(path: &Path) -> anyhow::Result<Vec<Recording>> {
 fn report(arguments: ReportArguments, json: bool) -> anyhow::Result<Ended> {
     let recordings: Vec<Recording> =
         arguments.recordings.iter().map(Recording::open).collect::<Result<_, _>>()?;
-    let analysis = analysis::analyse(&recordings, &Options::default())?;
+    let analysis = analysis::analyse(&recordings, &crate::output::analysis_options())?;
     let directory = arguments.out.unwrap_or_else(|| arguments.recordings[0].clone());
     run::write_report(&analysis, &directory)?;
     show(&analysis, &directory, json)
@@ -112,7 +118,7 @@ const CLAIMS: &[Claim] = &[];
 
 fn experiment(arguments: &ExperimentArguments, json: bool) -> anyhow::Result<Ended> {
     if !arguments.list {
-        anyhow::bail!("experiment: nothing to do; try `truetail experiment --list`");
+        bail!("experiment: nothing to do; try `truetail experiment --list`");
     }
     if json {
         let rows: Vec<_> = CLAIMS
@@ -131,7 +137,9 @@ fn experiment(arguments: &ExperimentArguments, json: bool) -> anyhow::Result<End
 
 /// The table as Markdown; `docs/papers.md` is this text.
 fn claims_table() -> String {
-    let mut text = String::from("| paper | figure | command | published | ours | verdict |\n|---|---|---|---|---|---|\n");
+    let mut text = String::from(
+        "| paper | figure | command | published | ours | verdict |\n|---|---|---|---|---|---|\n",
+    );
     for c in CLAIMS {
         let row = [c.paper, c.figure, c.command, c.published, c.ours, c.verdict];
         text += &format!("| {} |\n", row.join(" | "));

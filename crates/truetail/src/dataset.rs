@@ -8,6 +8,7 @@ use crate::{Ended, commands};
 use anyhow::bail;
 use driver::{Dialect, Target, TargetUrl};
 use serde_json::json;
+use std::path::Path;
 use workload::Workload;
 use workload::dataset::{self, CheckResult, DataSet, Status};
 
@@ -24,7 +25,12 @@ pub(crate) fn run(verb: Verb, arguments: DataSetArguments, json: bool) -> anyhow
     let text = options.target.clone().unwrap_or_else(|| DEFAULT_TARGET.to_owned());
     let url = TargetUrl::parse(&text)?;
     if url.scheme == "sqlite" && url.path.is_empty() {
-        bail!("target `{url}`: name the file, such as `sqlite:data.db`; only `run` makes one in its recording");
+        bail!(
+            "target `{url}`: name the file, such as `sqlite:data.db`; only `run` makes one in its recording"
+        );
+    }
+    if url.scheme == "sqlite" && verb != Verb::Load && !Path::new(&url.path).exists() {
+        bail!("target `{url}`: there is no such file; `truetail load {url}` makes it");
     }
     let target = registry::open_target(&url)?;
     let workload = registry::make_workload(&options.workload_choice()?)?;
@@ -83,7 +89,8 @@ impl DataSetAction<'_> {
         } else {
             let mut text = format!("data set: {state}\n");
             for r in results {
-                text += &format!("  {}  {}: {}\n", if r.passed { "holds " } else { "BROKEN" }, r.name, r.detail);
+                text +=
+                    &format!("  {}  {}: {}\n", if r.passed { "holds " } else { "BROKEN" }, r.name, r.detail);
             }
             output::result(&text)?;
         }

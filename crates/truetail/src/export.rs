@@ -2,7 +2,6 @@
 
 use crate::cli::ExportArguments;
 use crate::{Ended, output};
-use analysis::Options;
 use anyhow::{Context, anyhow, bail};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
@@ -13,7 +12,9 @@ use std::io::{self, BufWriter, Write};
 use std::time::{Duration, UNIX_EPOCH};
 use units::Instant;
 
-pub(crate) fn run(arguments: &ExportArguments) -> anyhow::Result<Ended> {
+pub(crate) fn run(arguments: ExportArguments, json: bool) -> anyhow::Result<Ended> {
+    let arguments = &arguments;
+    let format = format(arguments, json)?;
     let recording = Recording::open(&arguments.recording)?;
     let mut out: Box<dyn Write + Send> = match &arguments.out {
         Some(path) => {
@@ -21,20 +22,48 @@ pub(crate) fn run(arguments: &ExportArguments) -> anyhow::Result<Ended> {
         }
         None => Box::new(io::stdout()),
     };
-    match arguments.format.as_str() {
-        "csv" => csv(&recording, out)?,
-        "hdr" => hdr(&recording, measure(arguments, recording.header().load.model)?, &mut out)?,
-        "json" => {
-            let analysis = analysis::analyse(&[recording], &Options::default())?;
+    match format {
+        Format::Csv => csv(&recording, out)?,
+        Format::Hdr => hdr(&recording, measure(arguments, recording.header().load.model)?, &mut out)?,
+        Format::Json => {
+            let analysis = analysis::analyse(&[recording], &crate::output::analysis_options())?;
             let text = serde_json::to_string_pretty(&report::json::document(&analysis))?;
             writeln!(out, "{text}")?;
         }
-        other => bail!("--format {other}: there are csv, hdr, json"),
     }
     if let Some(path) = &arguments.out {
         output::note(&format!("wrote {}", path.display()));
     }
     Ok(Ended::Well)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Format {
+    Csv,
+    Hdr,
+    Json,
+}
+
+/// What is wanted; refused before anything is opened for writing.
+fn format(arguments: &ExportArguments, json: bool) -> anyhow::Result<Format> {
+    let name = arguments.format.as_deref().unwrap_or(if json { "json" } else { "csv" });
+    let format = match name {
+        "csv" => Format::Csv,
+        "hdr" => Format::Hdr,
+        "json" => Format::Json,
+        other => bail!("--format {other}: there are csv, hdr, json"),
+    };
+    if json && format != Format::Json && arguments.out.is_none() {
+        bail!(
+            "--format {name} with --json: stdout can't hold both; drop --json, or write to a file with --out"
+        );
+    }
+    match &arguments.measure {
+        Some(measure) if format != Format::Hdr => {
+            bail!("--measure {measure} with --format {name}: only hdr holds one measure; drop --measure")
+        }
+        _ => Ok(format),
+    }
 }
 
 fn measure(arguments: &ExportArguments, model: LoadModel) -> anyhow::Result<Measure> {
@@ -71,7 +100,7 @@ fn csv(recording: &Recording, out: Box<dyn Write + Send>) -> anyhow::Result<()> 
             csv
         },
         |csv, batch| {
-            for sample in batch.iter().take_while(|_| true) {
+            for sample in batch.iter() {
                 if csv.failed.is_some() {
                     return;
                 }
@@ -115,7 +144,11 @@ fn row(out: &mut impl Write, s: &Sample, header: &record::RunHeader) -> io::Resu
 
 /// As RFC 4180 has it.
 fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 /// An hour, in ns: the range of the histograms. Longer values are counted and reported.
@@ -146,7 +179,8 @@ impl Intervals {
 fn hdr(recording: &Recording, measure: Measure, out: &mut dyn Write) -> anyhow::Result<()> {
     let header = recording.header();
     let model = header.load.model;
-    let mut parts = recording.scan(1, Intervals::default, |a: &mut Intervals, batch| a.add(batch, measure, model))?;
+    let mut parts =
+        recording.scan(1, Intervals::default, |a: &mut Intervals, batch| a.add(batch, measure, model))?;
     let intervals = parts.pop().unwrap_or_default();
     let mut bytes = Vec::new();
     let mut serializer = V2DeflateSerializer::new();

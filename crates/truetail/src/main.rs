@@ -16,7 +16,6 @@ mod run;
 mod search;
 mod settings;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 /// How a command ended, apart from errors.
@@ -31,7 +30,7 @@ pub(crate) enum Ended {
 }
 
 fn main() -> ExitCode {
-    let arguments = cli::Cli::parse();
+    let arguments = cli::parse();
     match commands::dispatch(arguments) {
         Ok(Ended::Well) => ExitCode::SUCCESS,
         Ok(Ended::LimitBroken) => ExitCode::from(1),

@@ -1,6 +1,7 @@
 //! The one place that prints: results on stdout, everything else on stderr.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Mutex;
 
 /// Writes a result to stdout.
 pub(crate) fn result(text: &str) -> anyhow::Result<()> {
@@ -35,8 +36,12 @@ pub(crate) fn redraw(lines: usize, text: &str) {
 
 /// Prints an error once, on one line, with its causes.
 pub(crate) fn error(error: &anyhow::Error) {
-    let text = format!("{error:#}").replace('\n', " ");
-    let _ = writeln!(io::stderr().lock(), "truetail: {text}");
+    note(&format!("truetail: {}", one_line(error)));
+}
+
+/// An error with its causes; what a server or a user wrote can't break the line or move the cursor.
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
+    format!("{error:#}").trim().replace(|c: char| c.is_control(), " ")
 }
 
 /// Whether stderr is a terminal that wants to be redrawn.
@@ -66,9 +71,31 @@ pub(crate) fn width() -> usize {
 
 /// Whether an error is only that the reader of our output has gone.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
-    })
+    error
+        .chain()
+        .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe))
+}
+
+/// How recordings are analysed here: the defaults, with progress for people.
+pub(crate) fn analysis_options() -> analysis::Options {
+    analysis::Options { progress: Some(reading), ..analysis::Options::default() }
+}
+
+/// Shows how far the reading of samples has come; for `analysis::Options::progress`.
+pub(crate) fn reading(done: u64, total: u64) {
+    static READING: Mutex<Option<Progress>> = Mutex::new(None);
+    // A poisoned or busy lock only costs a line for people.
+    let Ok(mut slot) = READING.try_lock() else { return };
+    if slot.is_none() {
+        *slot = Progress::new("reading samples", total).ok();
+    }
+    if let Some(progress) = slot.as_mut() {
+        progress.at(done);
+        if done >= total {
+            progress.erase();
+            *slot = None;
+        }
+    }
 }
 
 /// Progress of something with a known end, on stderr, at most four times a second, with the remaining time
@@ -90,8 +117,9 @@ impl Progress {
 
     pub(crate) fn at(&mut self, done: u64) {
         let now = clock::Clock::now(&self.clock).0;
+        // What takes less than a second is not worth a line.
         let interval = if self.live { 250_000_000 } else { 2_000_000_000 };
-        if now < self.shown_at + interval || done == 0 {
+        if now < self.shown_at + interval || now < 1_000_000_000 || done == 0 {
             return;
         }
         self.shown_at = now;
@@ -104,6 +132,14 @@ impl Progress {
             note(&text);
         }
         self.shown = true;
+    }
+
+    /// Takes the line away where it can be.
+    fn erase(&mut self) {
+        if self.live && self.shown {
+            redraw(1, "");
+            self.shown = false;
+        }
     }
 
     pub(crate) fn end(self, text: &str) {

@@ -46,14 +46,20 @@ pub(crate) struct WorkloadChoice {
 
 /// Makes the enum, and the step from it to the concrete type.
 macro_rules! any {
-    ($any:ident, $($variant:ident($type:ty)),+) => {
+    ($(#[$note:meta])* $any:ident, $($variant:ident($type:ty)),+) => {
+        $(#[$note])*
         pub(crate) enum $any { $($variant($type)),+ }
         $(impl From<$type> for $any { fn from(value: $type) -> $any { $any::$variant(value) } })+
     };
 }
 
 any!(AnyTarget, Null(NullTarget), Sqlite(SqliteTarget), Postgres(PostgresTarget));
-any!(AnyWorkload, NoOp(NoOp), Ycsb(Ycsb));
+any!(
+    #[expect(clippy::large_enum_variant, reason = "there is one in a process")]
+    AnyWorkload,
+    NoOp(NoOp),
+    Ycsb(Ycsb)
+);
 
 /// The targets. The greppable table.
 pub(crate) const TARGETS: &[TargetEntry] = &[
@@ -84,7 +90,8 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
             let mut config =
                 workload::ycsb::YcsbConfig::from_name(&choice.name, scale, seed, &choice.parameters)?;
             if let Some(mix) = &choice.mix {
-                let names: Vec<String> = config.family.operation_names().iter().map(|n| n.to_string()).collect();
+                let names: Vec<String> =
+                    config.family.operation_names().iter().map(|n| n.to_string()).collect();
                 config.weights = load::mix_weights(mix, &names).map_err(|e| e.to_string())?;
             }
             Ok(Ycsb::new(config)?.into())
@@ -114,12 +121,24 @@ pub(crate) fn make_workload(choice: &WorkloadChoice) -> anyhow::Result<AnyWorklo
         let known: Vec<&str> = WORKLOADS.iter().flat_map(|w| w.names).copied().collect();
         bail!("--workload {}: there is none of that name; there are {}", choice.name, known.join(", "));
     };
-    (entry.make)(choice).map_err(|reason| anyhow!(reason)).with_context(|| format!("--workload {}", choice.name))
+    // A workload's reasons begin with the name of its family, which stands before them already.
+    let family = format!("{}: ", entry.names[0]);
+    (entry.make)(choice)
+        .map_err(|reason| anyhow!("{}", reason.strip_prefix(&family).unwrap_or(&reason)))
+        .with_context(|| format!("--workload {}", choice.name))
 }
 
 /// Carries an action out with the concrete types.
-pub(crate) fn with<A: Action>(target: &AnyTarget, workload: AnyWorkload, action: A) -> anyhow::Result<A::Output> {
-    fn second<A: Action, T: Target>(target: &T, workload: AnyWorkload, action: A) -> anyhow::Result<A::Output> {
+pub(crate) fn with<A: Action>(
+    target: &AnyTarget,
+    workload: AnyWorkload,
+    action: A,
+) -> anyhow::Result<A::Output> {
+    fn second<A: Action, T: Target>(
+        target: &T,
+        workload: AnyWorkload,
+        action: A,
+    ) -> anyhow::Result<A::Output> {
         match workload {
             AnyWorkload::NoOp(workload) => action.with(target, workload),
             AnyWorkload::Ycsb(workload) => action.with(target, workload),

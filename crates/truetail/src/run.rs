@@ -1,15 +1,18 @@
 //! One run, from the effective options to a judged recording.
 
+use crate::dataset::{self, OnIncomplete};
 use crate::registry::{self, Action, AnyTarget};
 use crate::settings::{DEFAULT_TARGET, RunOptions};
-use crate::dataset::{self, OnIncomplete};
 use crate::{interrupt, output};
-use analysis::{Analysis, Options, Verdict};
+use analysis::{Analysis, Verdict};
 use anyhow::Context;
 use clock::{Clock, LiveClock};
 use driver::{Dialect, Execution, Target, TargetFacts, TargetUrl};
 use load::{LoadSpec, LoadTotals, Subject};
-use record::{Consumer, EndOfRun, Ending, EventKind, EventSink, Producer, RecordedVerdict, Recorder, RecorderConfig, Recording};
+use record::{
+    Consumer, EndOfRun, Ending, EventKind, EventSink, Producer, RecordedVerdict, Recorder, RecorderConfig,
+    Recording,
+};
 use std::path::{Path, PathBuf};
 use units::{Nanos, Ticks};
 use workload::Workload;
@@ -34,15 +37,21 @@ pub(crate) fn execute(options: &RunOptions, quiet: bool) -> anyhow::Result<Done>
     let choice = options.workload_choice()?;
     let workload = registry::make_workload(&choice)?;
     let directory = options.out.clone().unwrap_or_else(|| default_directory(&choice.name, &url.scheme));
-    refuse_occupied(&directory)?;
+    record::require_vacant(&directory)?;
     if url.scheme == "sqlite" && url.path.is_empty() {
-        std::fs::create_dir_all(&directory)
-            .with_context(|| format!("can't create {}; name another directory with --out", directory.display()))?;
-        url.path = directory.join("data.sqlite").to_string_lossy().into_owned();
+        std::fs::create_dir_all(&directory).with_context(|| {
+            format!("can't create {}; name another directory with --out", directory.display())
+        })?;
+        url.path =
+            directory.join(format!("{}sqlite", record::DATABASE_PREFIX)).to_string_lossy().into_owned();
     }
     let target = registry::open_target(&url)?;
     let options = options.clone().effective(execution_of(&target));
-    registry::with(&target, workload, RunAction { options: &options, url: &url, directory: &directory, quiet })
+    registry::with(
+        &target,
+        workload,
+        RunAction { options: &options, url: &url, directory: &directory, quiet },
+    )
 }
 
 /// Writes `report.html` and the figures.
@@ -66,16 +75,6 @@ fn execution_of(target: &AnyTarget) -> Execution {
         AnyTarget::Sqlite(target) => target.execution(),
         AnyTarget::Postgres(target) => target.execution(),
     }
-}
-
-fn refuse_occupied(directory: &Path) -> anyhow::Result<()> {
-    if directory.join("run.toml").exists() {
-        anyhow::bail!(
-            "--out {}: there is a recording already; name another directory, or remove it first",
-            directory.display()
-        );
-    }
-    Ok(())
 }
 
 /// `recordings/20261121-093000-ycsb-sqlite`, with a number behind it when two start in one second.
@@ -113,11 +112,11 @@ impl Action for RunAction<'_> {
     type Output = Done;
 
     fn with<T: Target, W: Workload>(self, target: &T, mut workload: W) -> anyhow::Result<Done> {
-        let stop = interrupt::flag();
         let operations: Vec<(String, f64)> =
             workload.operations().iter().map(|o| (o.name.to_owned(), o.weight)).collect();
         let spec = self.options.load_spec(&operations)?;
         let isolation = self.options.isolation()?;
+        let interval = self.options.report_interval()?;
         let calibration = clock::calibrate(self.options.clock()?)?;
         let statements = workload.statements(target.dialect()).map_err(|reason| {
             anyhow::anyhow!("--workload {} on `{}`: {reason}", workload.facts().name, self.url)
@@ -134,12 +133,14 @@ impl Action for RunAction<'_> {
             calibration: &calibration,
         })?;
 
+        // Not before: a signal while connecting or loading the data set ends the program at once.
+        let stop = interrupt::flag();
         let (producers, consumers) = rings(&spec, target.execution());
         let clock = calibration.start();
         let config = RecorderConfig::new(self.directory, header);
         let recorder = Recorder::start(config, consumers, clock)?;
         let observer = start_observer(&recorder, clock);
-        let view = (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, self.options));
+        let view = (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, interval));
         let journal = Events { sink: recorder.events() };
         let subject = Subject { target, sessions, statements: &statements, isolation, workload: &workload };
         let totals = load::run(subject, &spec, clock, producers, &journal, stop)?;
@@ -229,7 +230,9 @@ fn set_phase_spans(recorder: &Recorder, spec: &LoadSpec, clock: LiveClock, total
 
 /// Verifies the data set where it has one; an inability to verify is a broken check.
 fn check_after<T: Target, W: Workload>(target: &T, workload: &W) -> Vec<CheckResult> {
-    let Some(data) = workload.dataset().filter(|_| target.dialect() != Dialect::Null) else { return Vec::new() };
+    let Some(data) = workload.dataset().filter(|_| target.dialect() != Dialect::Null) else {
+        return Vec::new();
+    };
     let results = target
         .administer()
         .and_then(|mut administration| workload::dataset::check_dataset(administration.as_mut(), data));
@@ -254,7 +257,7 @@ fn end_of_run(totals: LoadTotals, checks: &[CheckResult]) -> EndOfRun {
 /// Analyses the finished recording, writes verdict, summary and report.
 fn conclude(directory: &Path) -> anyhow::Result<Done> {
     let recording = Recording::open(directory)?;
-    let analysis = analysis::analyse(&[recording], &Options::default())?;
+    let analysis = analysis::analyse(&[recording], &crate::output::analysis_options())?;
     let document = report::json::document(&analysis);
     record::conclude(directory, &recorded_verdict(&analysis.verdict), &document.to_string())?;
     write_report(&analysis, directory)?;

@@ -33,10 +33,11 @@ impl Limit {
     fn parse(text: &str) -> anyhow::Result<Limit> {
         let expected = || anyhow!("--slo '{text}': expected a limit such as 'p99 < 10ms' or 'mean < 1ms'");
         let (what, below) = text.split_once('<').ok_or_else(expected)?;
-        let below = parse_duration(below.trim().trim_start_matches('=')).map_err(|e| anyhow!("--slo '{text}': {e}"))?;
+        let below = parse_duration(below.trim().trim_start_matches('='))
+            .map_err(|e| anyhow!("--slo '{text}': {e}"))?;
         let what = match what.trim() {
             "mean" => Statistic::Mean,
-            name => Statistic::At(parse_quantile(name).map_err(|e| anyhow!("--slo '{text}': {e}"))?),
+            name => Statistic::At(printed(name).map_err(|e| anyhow!("--slo '{text}': {e}"))?),
         };
         Ok(Limit { what, below })
     }
@@ -62,6 +63,15 @@ impl Limit {
                 .map(|(_, estimate)| estimate.clone()),
         }
     }
+}
+
+/// A quantile that an analysis has.
+fn printed(name: &str) -> Result<Quantile, String> {
+    let asked = parse_quantile(name).map_err(|e| e.to_string())?;
+    let same = |q: &Quantile| (q.get() - asked.get()).abs() < 1e-9;
+    let names = || Quantile::PRINTED.map(|q| q.name()).join(", ");
+    let found = Quantile::PRINTED.into_iter().find(same).or((asked.get() >= 1.0).then_some(asked));
+    found.ok_or_else(|| format!("{name} is not computed; there are {}, max, mean", names()))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -116,7 +126,8 @@ pub(crate) fn run(arguments: SearchArguments, as_json: bool) -> anyhow::Result<E
         }
     }
     let stamp = run::timestamp(clock::wall_time_ns());
-    let directory = base.out.clone().unwrap_or_else(|| PathBuf::from("recordings").join(format!("{stamp}-search")));
+    let directory =
+        base.out.clone().unwrap_or_else(|| PathBuf::from("recordings").join(format!("{stamp}-search")));
     let mut search = Search { base, limit, directory, probes: Vec::new(), precision };
     let best = search.find(from.get(), to.get())?;
     search.show(best, &arguments.slo, as_json)
@@ -174,7 +185,11 @@ impl Search {
         Ok(Finding::NotShown)
     }
 
-    fn attempt(&self, rate: PerSecond, duration: Nanos) -> anyhow::Result<(Finding, Option<Estimate>, PathBuf)> {
+    fn attempt(
+        &self,
+        rate: PerSecond,
+        duration: Nanos,
+    ) -> anyhow::Result<(Finding, Option<Estimate>, PathBuf)> {
         let mut options = self.base.clone();
         options.rate = Some(format!("{}/s", rate.get()));
         options.duration = Some(format!("{}ms", duration.0.div_ceil(1_000_000)));
@@ -211,7 +226,12 @@ impl Search {
         } else {
             let mut text = String::new();
             for p in &self.probes {
-                text += &format!("{:>12}  {:<18} {}\n", p.rate.to_string(), p.finding.name(), range(p.estimate.as_ref()));
+                text += &format!(
+                    "{:>12}  {:<18} {}\n",
+                    p.rate.to_string(),
+                    p.finding.name(),
+                    range(p.estimate.as_ref())
+                );
             }
             text += &match best.and_then(|rate| PerSecond::new(rate.round())) {
                 Some(rate) => format!("highest rate at which `{slo}` is shown to hold: {rate}\n"),
@@ -248,7 +268,13 @@ fn range(estimate: Option<&Estimate>) -> String {
     )
 }
 
-fn describe(rate: PerSecond, duration: Nanos, finding: Finding, estimate: Option<&Estimate>, again: bool) -> String {
+fn describe(
+    rate: PerSecond,
+    duration: Nanos,
+    finding: Finding,
+    estimate: Option<&Estimate>,
+    again: bool,
+) -> String {
     let longer = if again { "; again, twice as long" } else { "" };
     format!("{rate} for {duration}: {}, {}{longer}", range(estimate), finding.name())
 }
@@ -275,7 +301,7 @@ mod tests {
         assert_eq!(limit.below, Nanos::from_millis(10));
         assert_eq!(limit.samples_needed(), 40_000);
         assert_eq!(Limit::parse("mean<1ms").expect("a limit").what, Statistic::Mean);
-        for bad in ["p99", "p99 > 1ms", "p999x < 1ms", "p99 < soon", ""] {
+        for bad in ["p98 < 1ms", "p99", "p99 > 1ms", "p999x < 1ms", "p99 < soon", ""] {
             let message = Limit::parse(bad).expect_err(bad).to_string();
             assert!(message.contains("--slo") && !message.contains('\n'), "{message}");
         }

@@ -62,7 +62,8 @@ pub(crate) struct RunOptions {
     pub(crate) arrivals: Option<String>,
 
     /// Closed loop: each session's next request follows its last answer
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", help_heading = "Load")]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL",
+          help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) closed: Option<bool>,
 
@@ -182,25 +183,58 @@ impl RunOptions {
     pub(crate) fn over(self, file: RunOptions) -> RunOptions {
         let flags = self;
         first_of!(
-            flags, file, target, workload, scale, compat, mix, isolation, rate, arrivals, closed, think, visit,
-            phases, sessions, threads, duration, warmup, requests, timeout, drain, retries, seed, cpus,
-            server_cpus, clock, pacing, out, repeat, report_interval, client
+            flags,
+            file,
+            target,
+            workload,
+            scale,
+            compat,
+            mix,
+            isolation,
+            rate,
+            arrivals,
+            closed,
+            think,
+            visit,
+            phases,
+            sessions,
+            threads,
+            duration,
+            warmup,
+            requests,
+            timeout,
+            drain,
+            retries,
+            seed,
+            cpus,
+            server_cpus,
+            clock,
+            pacing,
+            out,
+            repeat,
+            report_interval,
+            client
         )
     }
 
     /// Reads a configuration file.
     pub(crate) fn from_file(path: &Path) -> anyhow::Result<RunOptions> {
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("--config {}", path.display()))?;
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("--config {}: can't be read; check the path", path.display()))?;
         RunOptions::from_toml(&text).map_err(|reason| anyhow!("--config {}: {reason}", path.display()))
     }
 
     /// Reads configuration text; the error is one line.
     pub(crate) fn from_toml(text: &str) -> Result<RunOptions, String> {
         toml::from_str(text).map_err(|error| {
-            let line = error.span().map(|s| 1 + text[..s.start.min(text.len())].matches('\n').count());
-            let reason = error.message().replace('\n', " ");
-            line.map_or(reason.clone(), |n| format!("line {n}: {reason}"))
+            let reason = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+            let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return reason };
+            let number = 1 + before.matches('\n').count();
+            // The key alone: a value may be a URL with a password.
+            let key =
+                text.lines().nth(number - 1).and_then(|line| line.split_once('=')).map(|(key, _)| key.trim());
+            let of = key.filter(|k| !k.is_empty()).map_or(String::new(), |key| format!(", `{key}`"));
+            format!("line {number}{of}: {reason}")
         })
     }
 
@@ -240,13 +274,18 @@ impl RunOptions {
         self
     }
 
-    /// As TOML, without secrets.
-    pub(crate) fn to_toml(&self) -> anyhow::Result<String> {
+    /// Without secrets.
+    pub(crate) fn shown(&self) -> anyhow::Result<RunOptions> {
         let mut shown = self.clone();
         if let Some(target) = &self.target {
             shown.target = Some(driver::TargetUrl::parse(target)?.to_string());
         }
-        Ok(toml::to_string(&shown)?)
+        Ok(shown)
+    }
+
+    /// As TOML, without secrets.
+    pub(crate) fn to_toml(&self) -> anyhow::Result<String> {
+        Ok(toml::to_string(&self.shown()?)?)
     }
 
     /// The wanted workload.
@@ -279,6 +318,15 @@ impl RunOptions {
 
     pub(crate) fn seed(&self) -> Seed {
         Seed(self.seed.unwrap_or(1))
+    }
+
+    /// The seed of arrivals and operations. Clients that make one load together must not send in step, so
+    /// each has its own.
+    fn load_seed(&self) -> Seed {
+        match self.client {
+            None | Some(0) => self.seed(),
+            Some(client) => self.seed().derive(&format!("client {client}")),
+        }
     }
 
     pub(crate) fn isolation(&self) -> anyhow::Result<Option<Isolation>> {
@@ -323,6 +371,17 @@ impl RunOptions {
         text.map(|t| parse_duration(t).map_err(|e| anyhow!("{flag}: {e}"))).transpose()
     }
 
+    /// How often the live view speaks where it can't redraw.
+    pub(crate) fn report_interval(&self) -> anyhow::Result<Nanos> {
+        let least = Nanos::from_millis(50);
+        let asked = RunOptions::time("--report-interval", self.report_interval.as_deref())?;
+        let interval = asked.unwrap_or(Nanos::from_secs(1));
+        if interval < least {
+            bail!("--report-interval {interval}: must be at least {least}");
+        }
+        Ok(interval)
+    }
+
     fn model(&self) -> anyhow::Result<Model> {
         let think = match &self.think {
             Some(text) => Think::parse(text).map_err(|e| anyhow!("--think: {e}"))?,
@@ -337,14 +396,18 @@ impl RunOptions {
             }
             let throttled = self.rate.is_some() || self.phases.as_deref().is_some_and(|p| p.contains('@'));
             if throttled && think != Think::None {
-                bail!("--think with --closed --rate: a throttled loop keeps its rate instead; drop one of them");
+                bail!(
+                    "--think with --closed --rate: a throttled loop keeps its rate instead; drop one of them"
+                );
             }
             return Ok(if throttled { Model::ThrottledClosed } else { Model::Closed { think } });
         }
         let arrivals = self.arrivals.as_deref().unwrap_or("poisson");
         let process = Process::parse(arrivals).map_err(|e| anyhow!("--arrivals: {e}"))?;
         match self.visit {
-            Some(mean_requests) => Ok(Model::PartlyOpen { process, visit: UserVisit { mean_requests, think } }),
+            Some(mean_requests) => {
+                Ok(Model::PartlyOpen { process, visit: UserVisit { mean_requests, think } })
+            }
             None if think != Think::None => {
                 bail!("--think: an open loop has none; add --closed, or --visit for a partly open load")
             }
@@ -355,7 +418,9 @@ impl RunOptions {
     fn phases(&self, model: &Model) -> anyhow::Result<Vec<Phase>> {
         let mut phases = match &self.phases {
             Some(text) => {
-                if self.duration.is_some() || (self.rate.is_some() && !matches!(model, Model::ThrottledClosed)) {
+                if self.duration.is_some()
+                    || (self.rate.is_some() && !matches!(model, Model::ThrottledClosed))
+                {
                     bail!("--phases with --duration or --rate: phases have their own; drop one of them");
                 }
                 parse_phases(text).map_err(|e| anyhow!("--phases: {e}"))?
@@ -375,7 +440,8 @@ impl RunOptions {
     fn single_phase(&self, model: &Model) -> anyhow::Result<Phase> {
         let asked = RunOptions::time("--duration", self.duration.as_deref())?;
         let mut duration = asked.unwrap_or(Nanos::from_secs(10));
-        let mut rate = self.rate.as_deref().map(parse_rate).transpose().map_err(|e| anyhow!("--rate: {e}"))?;
+        let mut rate =
+            self.rate.as_deref().map(parse_rate).transpose().map_err(|e| anyhow!("--rate: {e}"))?;
         if let Model::Open { process: Process::Trace { offsets, .. } } = model {
             // A trace brings its own time and rate.
             let last = offsets.last().copied().unwrap_or(Nanos::ZERO);
@@ -405,6 +471,9 @@ impl RunOptions {
         };
         let model = self.model()?;
         let phases = self.phases(&model)?;
+        if self.requests == Some(0) {
+            bail!("--requests 0: must be at least 1; leave it out for no limit");
+        }
         let spec = LoadSpec {
             model,
             phases,
@@ -418,12 +487,15 @@ impl RunOptions {
             retries: self.retries.unwrap_or(0),
             pacing: self.pacing()?,
             cpus: self.cpus()?,
-            seed: self.seed(),
+            seed: self.load_seed(),
         };
         spec.check()?;
         Ok(spec)
     }
 }
+
+#[cfg(test)]
+mod tests;
 
 /// A file in the recording's directory.
 pub(crate) const DEFAULT_TARGET: &str = "sqlite:";

@@ -2,7 +2,7 @@
 
 use super::table::{self, COUNT_FROM, DELETE, INSERT, SELECT};
 use super::{Fixture, connect, ensure, same, speaks_sql, told};
-use crate::{Command, Conversation, Direct, OpError, Reply, Session, Target, Value};
+use crate::{Command, Conversation, Dialect, Direct, OpError, Reply, Session, Target, Value};
 use units::Outcome;
 
 /// Stages all commands, then exchanges once.
@@ -36,13 +36,26 @@ pub(super) fn unknown_statement_is_refused<F: Fixture>(fixture: &F) -> Result<()
 }
 
 pub(super) fn wrong_argument_count_is_refused<F: Fixture>(fixture: &F) -> Result<(), String> {
-    if speaks_sql(fixture) {
-        table::fresh(fixture, 1)?;
+    let dialect = fixture.target().dialect();
+    if dialect == Dialect::KeyValue {
+        return Ok(());
     }
-    let mut session = connect(fixture, &table::statements(fixture.target().dialect()), None)?;
-    refused_and_usable(&mut session, Command::Statement { index: SELECT, arguments: &[] })?;
+    if !speaks_sql(fixture) {
+        let mut session = connect(fixture, &table::statements(dialect), None)?;
+        return refused_and_usable(&mut session, Command::Statement { index: SELECT, arguments: &[] });
+    }
+    let (mut administration, mut session) = table::session(fixture, 1)?;
     let two = [Value::Int(1), Value::Int(1)];
-    refused_and_usable(&mut session, Command::Statement { index: SELECT, arguments: &two })
+    refused_and_usable(&mut session, Command::Statement { index: SELECT, arguments: &[] })?;
+    refused_and_usable(&mut session, Command::Statement { index: SELECT, arguments: &two })?;
+    let new = table::row(50);
+    let staged = session.stage(Command::Statement { index: INSERT, arguments: &new });
+    told(staged, &session, "staging an insert")?;
+    let refusal = session.stage(Command::Statement { index: SELECT, arguments: &two });
+    same(refusal, Err(OpError::refused(Outcome::Protocol)), "staging what can't be sent")?;
+    let reply = Direct::new(&mut session).ask(Command::Statement { index: SELECT, arguments: &two[..1] });
+    same(told(reply, &session, "select")?.rows, 1, "rows of the first command after a refusal")?;
+    same(table::count(&mut *administration)?.as_str(), "1", "rows after half a batch was refused")
 }
 
 /// A refused command takes what was staged before it along, and leaves the session usable.

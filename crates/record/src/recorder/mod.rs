@@ -1,11 +1,25 @@
-//! The recorder's thread.
+//! The recorder of a live run.
+//!
+//! One low-priority thread drains the workers' rings, reads all clocks together ten times a second, turns
+//! ticks into instants, and closes a part file each second. It is off the hot path in every sense: workers
+//! share nothing with it but their ring, and a disk that is slow, full or gone costs samples that are
+//! counted, never a wait.
 
-use crate::{Consumer, EndOfRun, EventKind, Live, NoiseSourceFacts, RecordError, RunHeader};
+mod sink;
+mod thread;
+mod timeline;
+
+use crate::live::live_measure;
+use crate::{Consumer, EndOfRun, Live, RecordError, RecordingWriter, RunHeader};
+use clock::LiveClock;
+use sink::{Message, Sources};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::JoinHandle;
 use units::{Nanos, Ticks};
 
-const LATER: &str = "the bodies come with the next commit";
+pub use sink::{EventSink, NoiseSink};
 
 /// What a recorder needs to know.
 #[derive(Clone, Debug)]
@@ -18,7 +32,7 @@ pub struct RecorderConfig {
     pub part_interval: Nanos,
     /// How often the rings are drained.
     pub drain_interval: Nanos,
-    /// How often all clocks are read together.
+    /// How often all clocks are read together, at least.
     pub anchor_interval: Nanos,
 }
 
@@ -40,81 +54,132 @@ impl RecorderConfig {
 pub struct Finished {
     /// The recording's directory.
     pub path: PathBuf,
-    /// Its last section, as written.
+    /// Its last section as written: samples, dropped, unwritable, trouble.
     pub end: EndOfRun,
 }
 
-/// The recorder of a live run.
+/// The recorder of a live run. Dropped without [`Recorder::finish`], it writes what it has and leaves a
+/// recording that was cut short.
 pub struct Recorder {
-    _private: (),
+    dir: PathBuf,
+    shared: Arc<Shared>,
+    messages: mpsc::Sender<Message>,
+    thread: Option<JoinHandle<Result<Option<EndOfRun>, RecordError>>>,
 }
 
-/// Takes events from other threads; cheap to clone; not for the hot path.
-#[derive(Clone)]
-pub struct EventSink {
-    _private: (),
+/// What the recorder's thread and its handles share.
+struct Shared {
+    stop: AtomicBool,
+    /// How to end; none on a drop. Set before `stop`.
+    end: Mutex<Option<EndOfRun>>,
+    live: Arc<Live>,
+    sources: Arc<Mutex<Sources>>,
+    trouble: Mutex<Option<String>>,
 }
 
-/// Takes noise observations from other threads; cheap to clone.
-#[derive(Clone)]
-pub struct NoiseSink {
-    _private: (),
-}
-
-#[allow(unused_variables, missing_docs)]
-impl EventSink {
-    pub fn push(
-        &self,
-        kind: EventKind,
-        begin: Ticks,
-        end: Ticks,
-        subject: impl Into<String>,
-        detail: impl Into<String>,
-    ) {
-        panic!("{LATER}")
-    }
-}
-
-#[allow(unused_variables, missing_docs)]
-impl NoiseSink {
-    pub fn source(&self, facts: NoiseSourceFacts) -> u16 {
-        panic!("{LATER}")
-    }
-    pub fn push(&self, source: u16, value: f64, begin: Ticks, end: Ticks) {
-        panic!("{LATER}")
-    }
-}
-
-#[allow(unused_variables, missing_docs)]
 impl Recorder {
+    /// Makes the recording and starts the thread. Start it before the workers: samples can be converted from
+    /// the second anchor on, and the first is taken here.
+    ///
+    /// # Errors
+    /// Those of [`RecordingWriter::create`], and [`RecordError::Io`] if there can be no thread.
     pub fn start(
         config: RecorderConfig,
         consumers: Vec<Consumer>,
-        clock: clock::LiveClock,
+        clock: LiveClock,
     ) -> Result<Recorder, RecordError> {
-        panic!("{LATER}")
+        let first_anchor = clock.anchor();
+        let mut header = config.header.clone();
+        header.epoch_wall_ns = timeline::epoch_wall_ns(&clock, &first_anchor);
+        let writer = RecordingWriter::create(&config.dir, &header)?;
+        let dir = config.dir.clone();
+        let shared = Arc::new(Shared {
+            stop: AtomicBool::new(false),
+            end: Mutex::new(None),
+            live: Arc::new(Live::new(live_measure(header.load.model))),
+            sources: Arc::default(),
+            trouble: Mutex::new(None),
+        });
+        let (messages, inbox) = mpsc::channel();
+        let for_thread = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("recorder".to_owned())
+            .spawn(move || {
+                thread::lower_priority();
+                thread::Work::new(config, consumers, clock, first_anchor, writer, inbox, for_thread).run()
+            })
+            .map_err(RecordError::io("start the recorder's thread for", &dir))?;
+        Ok(Recorder { dir, shared, messages, thread: Some(thread) })
     }
+
+    /// Takes events from any thread but the hot path.
     pub fn events(&self) -> EventSink {
-        panic!("{LATER}")
+        EventSink::new(self.messages.clone())
     }
+
+    /// Takes noise sources and observations from any thread but the hot path.
     pub fn noise(&self) -> NoiseSink {
-        panic!("{LATER}")
+        NoiseSink::new(self.messages.clone(), Arc::clone(&self.shared.sources))
     }
+
+    /// What a live view shows; updated four times a second.
     pub fn live(&self) -> Arc<Live> {
-        panic!("{LATER}")
+        Arc::clone(&self.shared.live)
     }
+
+    /// The first write error so far, in words; the run goes on regardless.
     pub fn trouble(&self) -> Option<String> {
-        panic!("{LATER}")
+        lock(&self.shared.trouble).clone()
     }
-    /// Replaces the header (its `epoch_wall_ns` and phase spans set so far are kept).
+
+    /// Replaces the header, but for `epoch_wall_ns`, within the next part interval.
     pub fn update_header(&self, header: RunHeader) {
-        panic!("{LATER}")
+        self.send(Message::Header(Box::new(header)));
     }
-    /// Sets begin and end of phase `index` in the header, in ticks; the recorder converts them.
+
+    /// Sets begin and end of phase `index` in the header, within the next part interval. For producers that
+    /// know ticks, while headers have instants; an index that the header does not have is ignored.
     pub fn phase_span(&self, index: u8, begin: Ticks, end: Ticks) {
-        panic!("{LATER}")
+        self.send(Message::PhaseSpan { index, begin, end });
     }
-    pub fn finish(self, end: EndOfRun) -> Result<Finished, RecordError> {
-        panic!("{LATER}")
+
+    /// Drains the rings for the last time, writes what is left, and closes the recording. Stop the workers
+    /// first: what they push afterwards is lost. The counts of `end` are filled in.
+    ///
+    /// # Errors
+    /// When `run.toml` can't be closed. Parts that could not be written are no error here: see
+    /// [`EndOfRun::unwritable`] and [`EndOfRun::trouble`].
+    pub fn finish(mut self, end: EndOfRun) -> Result<Finished, RecordError> {
+        *lock(&self.shared.end) = Some(end);
+        match self.stop() {
+            Some(Ok(Some(end))) => Ok(Finished { path: self.dir.clone(), end }),
+            Some(Err(error)) => Err(error),
+            Some(Ok(None)) | None => Err(RecordError::Io {
+                doing: "finish",
+                path: self.dir.clone(),
+                cause: std::io::Error::other("the recorder's thread is gone"),
+            }),
+        }
     }
+
+    fn stop(&mut self) -> Option<Result<Option<EndOfRun>, RecordError>> {
+        // Release pairs with the thread's Acquire: `end` is visible before the stop.
+        self.shared.stop.store(true, Ordering::Release);
+        self.thread.take()?.join().ok()
+    }
+
+    fn send(&self, message: Message) {
+        // Fails only when the thread is gone, and then `finish` says so.
+        let _ = self.messages.send(message);
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -113,7 +113,7 @@ fn stalls(n: usize, rng: &mut Rng) -> Vec<Request> {
     let mut stall_at = None;
     (0..n)
         .map(|i| {
-            if i % 1000 == 0 {
+            if i.is_multiple_of(1000) {
                 stall_at = (rng.unit() < 0.5).then(|| i + rng.below(1000) as usize);
             }
             backlog = (backlog - 0.5).max(0.0);

@@ -3,7 +3,7 @@
 use super::open_recordings;
 use crate::cli::CompareArguments;
 use crate::{Ended, interrupt, output, run, search};
-use analysis::{Analysis, CompareOptions, ComparedRow, Comparison, Options, compare};
+use analysis::{Analysis, CompareOptions, ComparedRow, Comparison, compare};
 use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,7 +18,8 @@ struct Limit {
 
 impl Limit {
     fn parse(text: &str) -> anyhow::Result<Limit> {
-        let expected = || anyhow!("--fail-if '{text}': expected a limit such as 'p99 > +5%' or 'mean > +10%'");
+        let expected =
+            || anyhow!("--fail-if '{text}': expected a limit such as 'p99 > +5%' or 'mean > +10%'");
         let (row, change) = text.split_once('>').ok_or_else(expected)?;
         let change = change.trim().strip_suffix('%').ok_or_else(expected)?.trim();
         let percent: f64 = change.trim_start_matches('+').parse().map_err(|_| expected())?;
@@ -32,7 +33,12 @@ impl Limit {
     fn is_broken(&self, rows: &[ComparedRow]) -> anyhow::Result<bool> {
         let row = rows.iter().find(|r| r.name == self.row).ok_or_else(|| {
             let names: Vec<&str> = rows.iter().map(|r| r.name.as_str()).collect();
-            anyhow!("--fail-if '{}': there is no `{}` on both sides; there are {}", self.text, self.row, names.join(", "))
+            anyhow!(
+                "--fail-if '{}': there is no `{}` on both sides; there are {}",
+                self.text,
+                self.row,
+                names.join(", ")
+            )
         })?;
         Ok(row.ratio.as_ref().is_some_and(|ratio| ratio.interval.is_some() && ratio.low() > self.above))
     }
@@ -60,7 +66,7 @@ pub(crate) fn run(arguments: CompareArguments, json: bool) -> anyhow::Result<End
 fn analyses(path: &Path) -> anyhow::Result<Vec<Analysis>> {
     open_recordings(path)?
         .into_iter()
-        .map(|recording| Ok(analysis::analyse(&[recording], &Options::default())?))
+        .map(|recording| Ok(analysis::analyse(&[recording], &crate::output::analysis_options())?))
         .collect()
 }
 
@@ -87,7 +93,11 @@ fn show(comparison: &Comparison, limits: &[Limit], json: bool) -> anyhow::Result
 }
 
 /// Runs both commands `--repeat` times in turn, each in a fresh process; which goes first alternates.
-fn interleave(base: &str, new: &str, arguments: &CompareArguments) -> anyhow::Result<(Vec<Analysis>, Vec<Analysis>)> {
+fn interleave(
+    base: &str,
+    new: &str,
+    arguments: &CompareArguments,
+) -> anyhow::Result<(Vec<Analysis>, Vec<Analysis>)> {
     let repeats = arguments.repeat;
     if !(1..=1000).contains(&repeats) {
         bail!("--repeat {repeats}: must be in 1..1000");
@@ -95,12 +105,18 @@ fn interleave(base: &str, new: &str, arguments: &CompareArguments) -> anyhow::Re
     let stamp = run::timestamp(clock::wall_time_ns());
     let parent =
         arguments.out.clone().unwrap_or_else(|| PathBuf::from("recordings").join(format!("{stamp}-compare")));
-    let sides = [(base, parent.join("base")), (new, parent.join("new"))];
+    // The run that goes on gets the signal, too, and ends in order; then it is ours to stop.
+    interrupt::flag();
+    let sides = [(split_words(base)?, parent.join("base")), (split_words(new)?, parent.join("new"))];
     for number in 1..=repeats {
         let order = if number % 2 == 1 { [0, 1] } else { [1, 0] };
         for side in order {
             if interrupt::requested() {
-                bail!("interrupted after {} of {repeats} rounds; recordings: {}", number - 1, parent.display());
+                bail!(
+                    "interrupted after {} of {repeats} rounds; recordings: {}",
+                    number - 1,
+                    parent.display()
+                );
             }
             let (flags, directory) = &sides[side];
             let name = if side == 0 { "base" } else { "new" };
@@ -111,10 +127,9 @@ fn interleave(base: &str, new: &str, arguments: &CompareArguments) -> anyhow::Re
     Ok((analyses(&sides[0].1)?, analyses(&sides[1].1)?))
 }
 
-fn run_process(flags: &str, directory: &Path) -> anyhow::Result<()> {
+fn run_process(words: &[String], directory: &Path) -> anyhow::Result<()> {
     let program = std::env::current_exe().context("can't find this program again")?;
-    let words = split_words(flags)?;
-    let words = words.strip_prefix(&["run".to_owned()]).unwrap_or(&words);
+    let words = words.strip_prefix(&["run".to_owned()]).unwrap_or(words);
     let status = Command::new(program)
         .arg("run")
         .args(words)
@@ -129,8 +144,10 @@ fn run_process(flags: &str, directory: &Path) -> anyhow::Result<()> {
     match status.code() {
         // An invalid run is a result, too: the comparison says so.
         Some(0 | 3) => Ok(()),
-        Some(code) => bail!("`truetail run {flags}` ended with exit code {code}"),
-        None => bail!("`truetail run {flags}` was ended by a signal"),
+        Some(code) => {
+            bail!("the run into {} ended with exit code {code}; its reason stands above", directory.display())
+        }
+        None => bail!("the run into {} was ended by a signal", directory.display()),
     }
 }
 
@@ -167,7 +184,14 @@ mod tests {
         let one = Estimate { interval: Some((1.0, 1.0)), ..Estimate::exact(1.0, 10) };
         let ratio = Estimate { interval: Some((low, high)), ..Estimate::exact((low + high) / 2.0, 10) };
         let difference = stats_difference(&ratio);
-        ComparedRow { name: name.into(), base: one.clone(), new: one, ratio: Some(ratio), difference, equivalent: None }
+        ComparedRow {
+            name: name.into(),
+            base: one.clone(),
+            new: one,
+            ratio: Some(ratio),
+            difference,
+            equivalent: None,
+        }
     }
 
     fn stats_difference(ratio: &Estimate) -> stats::Difference {

@@ -37,7 +37,7 @@ pub(super) fn make(parts: &Parts<'_>) -> anyhow::Result<RunHeader> {
             workers: workers as u32,
             timeout: spec.timeout,
             pacing: spec.pacing.name().to_owned(),
-            seed: spec.seed.0,
+            seed: parts.options.seed().0,
         },
         phases: phases(spec)?,
         operations: spec.operations.clone(),

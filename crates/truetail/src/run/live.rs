@@ -1,7 +1,6 @@
 //! The live view: what the recorder has seen in the last second, and how long there is to go.
 
 use crate::output;
-use crate::settings::RunOptions;
 use load::LoadSpec;
 use record::{Live, LiveSnapshot, Recorder};
 use std::collections::VecDeque;
@@ -30,14 +29,11 @@ struct Painter {
 }
 
 impl View {
-    pub(super) fn start(recorder: &Recorder, spec: &LoadSpec, options: &RunOptions) -> View {
+    /// `interval`: how often to speak where stderr can't be redrawn.
+    pub(super) fn start(recorder: &Recorder, spec: &LoadSpec, interval: Nanos) -> View {
         let stop = Arc::new(AtomicBool::new(false));
         let redraws = output::is_live();
-        let asked = RunOptions::time("--report-interval", options.report_interval.as_deref());
-        let interval = match asked {
-            Ok(Some(time)) if !redraws && time > Nanos::ZERO => time,
-            _ => Nanos::from_millis(500),
-        };
+        let interval = if redraws { Nanos::from_millis(500) } else { interval };
         let mut painter = Painter {
             live: recorder.live(),
             phases: spec.phases.iter().map(|p| (p.name.clone(), p.duration)).collect(),

@@ -1,0 +1,102 @@
+// The percentile spectrum: a value for each share of requests that took longer.
+
+/** The maximum stands a little beyond the last percentile that its sample count has. */
+const beyond = (q, n) => (q >= 1 ? 1.5 * n : 1 / (1 - q));
+
+const SPECTRUM_TICKS = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999, 0.99999999];
+
+function spectrumFigure(figure, data) {
+  const spectra = data.spectra.map((s) => ({
+    ...s,
+    colour: s.key === "response_time" ? "response" : "service",
+    points: s.points.map(([q, ns]) => [beyond(q, s.n), ns, q]),
+  }));
+  const all = spectra.flatMap((s) => s.points);
+  const end = Math.max(...all.map(([x]) => x), 10);
+  const reach = [Math.min(...all.map((p) => p[1])), Math.max(...all.map((p) => p[1]))];
+  let scales = null;
+  const draw = (plot) => {
+    const { at } = plot;
+    const x = logScale([1, end], [at.left, at.right]);
+    const y = logScale(logDomain(...reach), [at.bottom, at.top]);
+    scales = { x, y };
+    drawDoubt(plot, x, data);
+    drawLeftAxis(plot, y, logTicks(y.domain, at.height / 34), tickTime, "time (logarithmic)");
+    const most = Math.max(...spectra.map((s) => s.n));
+    const ticks = SPECTRUM_TICKS.map((q) => beyond(q, most)).filter((v) => v < end / 1.8);
+    const name = (v) => (v === end ? "max" : percentWords(1 - 1 / v));
+    drawBottomAxis(plot, x, [...ticks, end], name, "percentile: share of requests that took no longer");
+    plot.state.drawn = spectra.reduce((sum, s) => sum + drawSpectrum(plot, s, x, y), 0);
+    plot.state.believable = data.believable;
+  };
+  const plot = new Plot(figure, {
+    height: (width) => (width < 560 ? 280 : 330),
+    margins: (narrow) => ({ left: narrow ? 58 : 66, right: 26, top: 30, bottom: 48 }),
+    draw,
+    hover: (_, px) => spectrumLines(spectra, scales, px),
+  });
+  plot.legend([
+    ...spectra.map((s) => ["line", s.colour, s.measure]),
+    ...(data.believable === 1 ? [] : [["box", "doubt", `not shown to be the database’s own${reason(data)}`]]),
+  ]);
+  return plot;
+}
+
+const reason = (data) => (data.boundReason ? ` (${data.boundReason})` : "");
+
+/** Shades what is not believable; the whole, where not even the median is. */
+function drawDoubt(plot, x, data) {
+  const { pen, at, colours } = plot;
+  if (data.believable === 1) return;
+  const left = data.believable === null ? at.left : x(1 / (1 - data.believable));
+  pen.fillStyle = colours.doubt;
+  pen.fillRect(left, at.top, at.right - left, at.height);
+  if (data.believable === null) return;
+  pen.setLineDash([4, 3]);
+  plot.line(left, at.top - 6, left, at.bottom, colours.muted);
+  pen.setLineDash([]);
+  const words = `believable to p${Number((data.believable * 100).toPrecision(9))}`;
+  const outside = left - pen.measureText(words).width < at.left;
+  plot.label(words, left + (outside ? 6 : -6), at.top - 4, outside ? "left" : "right", colours.muted);
+}
+
+function drawSpectrum(plot, spectrum, x, y) {
+  const { pen, colours } = plot;
+  const colour = colours[spectrum.colour];
+  pen.strokeStyle = colour;
+  pen.lineWidth = 2;
+  pen.lineJoin = "round";
+  pen.beginPath();
+  for (const [at, ns] of spectrum.points) pen.lineTo(x(at), y(ns));
+  pen.stroke();
+  pen.lineWidth = 1.25;
+  for (const [, q, , low, high] of spectrum.quantiles) {
+    const px = x(beyond(q, spectrum.n));
+    plot.line(px, y(low), px, y(high), colour);
+    plot.line(px - 3, y(low), px + 3, y(low), colour);
+    plot.line(px - 3, y(high), px + 3, y(high), colour);
+  }
+  pen.lineWidth = 1;
+  const [at, ns] = spectrum.points[spectrum.points.length - 1];
+  plot.dot(x(at), y(ns), 3, colour);
+  return spectrum.points.length;
+}
+
+function spectrumLines(spectra, { x }, px) {
+  const at = x.invert(px);
+  const lines = [];
+  let head = null;
+  for (const s of spectra) {
+    const index = Math.min(firstFrom(s.points.map((p) => p[0]), at), s.points.length - 1);
+    const before = s.points[Math.max(index - 1, 0)];
+    const near = Math.abs(x(before[0]) - px) < Math.abs(x(s.points[index][0]) - px) ? before : s.points[index];
+    head ??= near[2] >= 1 ? "max" : `${Number((near[2] * 100).toPrecision(Math.ceil(Math.log10(near[0])) + 3))} %`;
+    lines.push(`${s.measure}: ${timeWords(near[1])}`);
+    const printed = s.quantiles.find(([, q]) => Math.abs(x(beyond(q, s.n)) - px) < 5);
+    if (printed) {
+      const [name, , point, low, high, atLeast] = printed;
+      lines.push(`  ${name} ${atLeast ? "≥ " : ""}${timeWords(point)} [${timeWords(low)}, ${timeWords(high)}]`);
+    }
+  }
+  return [head, ...lines];
+}

@@ -1,0 +1,138 @@
+//! The page `report.html`: everything in one file, nothing from the network.
+//!
+//! ```text
+//!  Analysis ─┬─ head, tables, facts ──► markup with all numbers in words: readable without scripts
+//!            └─ figures ──► JSON description + arrays (blob) ──► drawn by assets/*.js
+//! ```
+//!
+//! Figures over time are drawn from pyramids, so that the page's size does not grow with the number of
+//! requests.
+
+mod blob;
+mod facts;
+mod figures;
+mod head;
+mod markup;
+mod tables;
+
+use analysis::Analysis;
+use markup::{script_json, text};
+
+const STYLE: &str = include_str!("../assets/report.css");
+
+/// In the order in which they are run: each uses only names of those before it.
+const SCRIPTS: [&str; 12] = [
+    include_str!("../assets/data.js"),
+    include_str!("../assets/words.js"),
+    include_str!("../assets/axes.js"),
+    include_str!("../assets/plot.js"),
+    include_str!("../assets/zoom.js"),
+    include_str!("../assets/backdrop.js"),
+    include_str!("../assets/anatomy.js"),
+    include_str!("../assets/series.js"),
+    include_str!("../assets/spectrum.js"),
+    include_str!("../assets/boxes.js"),
+    include_str!("../assets/heat.js"),
+    include_str!("../assets/load.js"),
+];
+
+/// The last script: finds the figures' places and draws them.
+const START: &str = include_str!("../assets/start.js");
+
+/// The whole page. At most about 3 MB, whatever the number of requests.
+pub fn page(analysis: &Analysis) -> String {
+    let (description, numbers) = figures::describe(analysis);
+    let title = analysis
+        .recordings
+        .first()
+        .map_or_else(String::new, |r| format!("{} on {}", r.header.workload, head::product(&r.header)));
+    let body = [
+        head::headline(analysis),
+        head::verdict(analysis),
+        head::key_numbers(analysis),
+        section("quantiles", "Quantiles", &head::quantiles(analysis)),
+        section("figures", "Figures", &places(analysis)),
+        section("tables", "Tables", &tables::tables(analysis)),
+        section("facts", "How the numbers were made", &facts::facts_of(analysis)),
+    ]
+    .concat();
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <link rel=\"icon\" href=\"data:,\">\n\
+         <title>{} – truetail</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
+         <script type=\"application/json\" id=\"description\">{}</script>\n\
+         <script type=\"text/plain\" id=\"numbers\">{numbers}</script>\n\
+         <script>\n\"use strict\";\n(() => {{\n{}\n{START}}})();\n</script>\n</body>\n</html>\n",
+        text(&title),
+        script_json(&description),
+        SCRIPTS.join("\n"),
+    )
+}
+
+fn section(id: &str, title: &str, content: &str) -> String {
+    format!("<section id=\"{id}\">\n<h2>{title}</h2>\n{content}</section>\n")
+}
+
+/// A figure's place: the script with the kind's name draws into it.
+fn place(kind: &str, index: usize, title: &str, says: &str) -> String {
+    let (title, says) = (text(title), text(says));
+    format!(
+        "<figure id=\"{kind}-{index}\" data-kind=\"{kind}\" data-index=\"{index}\">\n\
+         <figcaption><h3>{title}</h3><p>{says}</p></figcaption>\n\
+         <div class=\"plot\"><canvas role=\"img\" aria-label=\"{title}. {says}\"></canvas></div>\n\
+         <div class=\"legend\"></div>\n</figure>\n"
+    )
+}
+
+/// Where the figures go, in the order of the page.
+fn places(analysis: &Analysis) -> String {
+    let whole = analysis.total.whole().map_or("service time", |m| m.measure.name());
+    let mut markup = String::from(
+        "<noscript><p class=\"note\">The figures need JavaScript; all numbers are in the tables.</p></noscript>\n\
+         <p class=\"note\" id=\"trouble\" hidden></p>\n",
+    );
+    if !analysis.anatomy.rows.is_empty() {
+        let says = format!(
+            "What the requests around each quantile of the {whole} spent their time on, as shares of the whole. \
+             Only the service belongs to the database."
+        );
+        markup += &place("anatomy", 0, "Where the time goes", &says);
+    }
+    for (index, series) in analysis.series.iter().enumerate() {
+        let title = format!("{} over time", capital(series.measure.name()));
+        let says = "The band reaches from the shortest to the longest request of each moment, so that no extreme \
+                    is lost at any zoom. Drag to zoom in, double-click for the whole run.";
+        markup += &place("series", index, &title, says);
+    }
+    if !analysis.total.measures.is_empty() {
+        let says = "How long the slowest requests took: each step to the right leaves a tenth of them. \
+                    Whiskers are the intervals of the printed quantiles.";
+        markup += &place("spectrum", 0, "Percentile spectrum", says);
+        let says = format!(
+            "{} of each operation: the box holds the middle half, the line in it is the median, whiskers reach \
+             to 1.5 box lengths; marks are the 0th, 95th, 99th and 100th percentile.",
+            capital(whole)
+        );
+        markup += &place("boxes", 0, "Operations side by side", &says);
+    }
+    for (index, map) in analysis.heat_maps.iter().enumerate() {
+        let title = format!("{} over time, by frequency", capital(map.measure.name()));
+        let says = "Darker cells hold more requests of that duration at that time.";
+        markup += &place("heat", index, &title, says);
+    }
+    if !analysis.load.is_empty() {
+        let says = match analysis.offered {
+            Some(_) => "What the schedule asked, what completed, and what failed.",
+            None => "What completed, and what failed; a closed loop offers no load of its own.",
+        };
+        markup += &place("load", 0, "Load over time", says);
+    }
+    markup
+}
+
+fn capital(words: &str) -> String {
+    let mut chars = words.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

@@ -1,0 +1,86 @@
+//! Recordings that were cut short or damaged are still shown, and say so.
+
+use crate::program::{Scratch, files};
+use std::fs;
+use std::path::PathBuf;
+
+fn recorded(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    scratch.truetail(&["run", "null:", "-d", "2s", "--warmup", "0s", "-o", "a"]).judged();
+    scratch
+}
+
+#[test]
+fn without_an_end_it_was_cut_short() {
+    let scratch = recorded("no-end");
+    let path = scratch.path("a/run.toml");
+    let text = fs::read_to_string(&path).expect("run.toml");
+    let end = text.find("\n[end]").expect("an end");
+    fs::write(&path, &text[..end].replace("complete = true", "complete = false")).expect("written");
+    let ended = scratch.truetail(&["report", "a"]).judged();
+    assert!(ended.stdout.contains("cut short"), "{}", ended.stdout);
+    assert_eq!(scratch.rows("a").len() as u64, scratch.recording("a").rows());
+}
+
+/// A run that was killed leaves the parts of its seconds; one that ended makes one of them.
+fn killed(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    let run = ["run", "null:", "-d", "300s", "--warmup", "0s", "--report-interval", "500ms", "-o", "a"];
+    let mut running = scratch.start(&run);
+    while files_of_samples(&scratch).len() < 3 {
+        running.wait_for_views(1);
+    }
+    running.signal(libc::SIGKILL);
+    running.wait();
+    scratch
+}
+
+fn files_of_samples(scratch: &Scratch) -> Vec<PathBuf> {
+    let directory = scratch.path("a/samples");
+    let mut parts = if directory.exists() { files(&directory) } else { Vec::new() };
+    parts.retain(|p| p.extension().is_some_and(|e| e == "parquet"));
+    parts.sort();
+    parts
+}
+
+#[test]
+fn a_truncated_part_costs_its_own_samples_only() {
+    let scratch = killed("truncated");
+    let whole = scratch.rows("a").len();
+    let part = files_of_samples(&scratch).remove(0);
+    let bytes = fs::read(&part).expect("a part");
+    fs::write(&part, &bytes[..bytes.len() / 2]).expect("written");
+    let ended = scratch.truetail(&["report", "a"]).judged();
+    let name = part.file_name().expect("a name").to_string_lossy().into_owned();
+    assert!(ended.stdout.contains(&name), "the page does not name the part {name}: {}", ended.stdout);
+    let left = scratch.rows("a").len();
+    assert!(left > 0 && left < whole, "{left} of {whole}");
+}
+
+#[test]
+fn a_lost_part_is_missed() {
+    let scratch = recorded("lost");
+    fs::remove_file(&files_of_samples(&scratch)[0]).expect("removed");
+    let ended = scratch.truetail(&["report", "a"]).judged();
+    assert!(ended.stdout.contains("missing"), "{}", ended.stdout);
+}
+
+#[test]
+fn nonsense_in_run_toml_is_one_line() {
+    let scratch = recorded("nonsense");
+    let path = scratch.path("a/run.toml");
+    let text = fs::read_to_string(&path).expect("run.toml");
+    for damaged in [
+        "",
+        "\u{0}\u{1}",
+        "format = \"x\"",
+        &text[..text.len() / 3],
+        &text.replace("format = 1", "format = 99"),
+    ] {
+        fs::write(&path, damaged).expect("written");
+        scratch.truetail(&["report", "a"]).refused(&["run.toml"]);
+        scratch.truetail(&["export", "a"]).refused(&["run.toml"]);
+    }
+    fs::write(&path, [0xff, 0xfe, 0x00]).expect("written");
+    scratch.truetail(&["report", "a"]).refused(&["run.toml", "damaged"]);
+}

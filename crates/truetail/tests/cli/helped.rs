@@ -1,0 +1,48 @@
+//! What the program says of itself.
+
+use crate::program::Scratch;
+
+#[test]
+fn every_command_has_an_example_and_its_exit_codes() {
+    let scratch = Scratch::new("help");
+    let help = scratch.truetail(&["--help"]).well().stdout;
+    assert!(help.contains("Examples:"), "{help}");
+    let commands = ["run", "load", "check", "cleanup", "report", "compare", "export", "search", "experiment"];
+    for command in commands {
+        assert!(help.contains(&format!("\n  {command} ")), "{command} is not in {help}");
+        for flag in ["--help", "-h"] {
+            let text = scratch.truetail(&[command, flag]).well().stdout;
+            assert!(
+                text.contains(&format!("  truetail {command}")),
+                "no example in {command} {flag}: {text}"
+            );
+            assert!(text.contains("Exit codes: 0 "), "{command} {flag}: {text}");
+        }
+    }
+    let listed = help.lines().skip_while(|l| *l != "Commands:").skip(1).take_while(|l| !l.is_empty());
+    assert_eq!(listed.count(), commands.len() + 1, "a command without a test here: {help}");
+}
+
+#[test]
+fn the_help_of_run_lists_targets_and_workloads() {
+    let scratch = Scratch::new("help-run");
+    let text = scratch.truetail(&["run", "--help"]).well().stdout;
+    for word in ["sqlite:", "postgres://", "null:", "ycsb-a", "noop"] {
+        assert!(text.contains(word), "no {word} in {text}");
+    }
+}
+
+#[test]
+fn the_version_is_told() {
+    let scratch = Scratch::new("version");
+    let expected = format!("truetail {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(scratch.truetail(&["--version"]).well().stdout, expected);
+    assert_eq!(scratch.truetail(&["-V"]).well().stdout, expected);
+}
+
+#[test]
+fn without_a_command_there_is_help() {
+    let scratch = Scratch::new("help-none");
+    let ended = scratch.truetail(&[]).with_code(2);
+    assert!(ended.stderr.contains("Commands:") && ended.stderr.contains("Examples:"), "{ended:?}");
+}

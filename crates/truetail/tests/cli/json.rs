@@ -1,0 +1,48 @@
+//! `--json`: one document on stdout, all else on stderr.
+
+use crate::program::{BRIEF, Scratch};
+
+#[test]
+fn every_command_speaks_json() {
+    let scratch = Scratch::new("json");
+    let schema = |arguments: &[&str]| {
+        let ended = scratch.truetail(arguments);
+        assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+        ended.json()["schema"].as_str().expect("a schema").to_owned()
+    };
+    let run = |more: &[&'static str]| [&["run", "sqlite:data.db", "--json"], &BRIEF[..], more].concat();
+    assert_eq!(schema(&["load", "sqlite:data.db", "--json"]), "truetail.dataset/1");
+    assert_eq!(schema(&["check", "sqlite:data.db", "--json"]), "truetail.dataset/1");
+    let report = schema(&run(&["-o", "a"]));
+    schema(&run(&["-o", "b"]));
+    assert_eq!(schema(&["report", "a", "--json"]), report);
+    assert_eq!(schema(&["--json", "report", "a"]), report, "the flag may stand first");
+    assert_eq!(schema(&["export", "a", "--format", "json"]), report);
+    assert_eq!(schema(&["export", "a", "--json"]), report);
+    schema(&["compare", "a", "b", "--json"]);
+    let repeat = ["run", "null:", "--json", "-d", "200ms", "--warmup", "0s", "--repeat", "2", "-o", "c"];
+    assert_eq!(schema(&repeat), "truetail.repeat/1");
+    let search = ["search", "null:", "--json", "--slo", "p50 < 1s", "--from", "200/s", "--to", "300/s"];
+    assert_eq!(schema(&[&search[..], &BRIEF[..], &["-o", "s"]].concat()), "truetail.search/1");
+    assert_eq!(schema(&["experiment", "--list", "--json"]), "truetail.experiments/1");
+    assert_eq!(schema(&["run", "--print-config", "--json"]), "truetail.config/1");
+    assert_eq!(schema(&["cleanup", "sqlite:data.db", "--json"]), "truetail.dataset/1");
+}
+
+#[test]
+fn the_summary_on_disk_is_the_document() {
+    let scratch = Scratch::new("summary");
+    let run = ["run", "null:", "--json", "-o", "a", "-d", "1s", "--warmup", "0s"];
+    let printed = scratch.truetail(&run).json();
+    let text = std::fs::read_to_string(scratch.path("a/summary.json")).expect("summary.json");
+    let kept: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(kept, printed);
+    assert_eq!(scratch.truetail(&["report", "a", "--json"]).json(), printed);
+}
+
+#[test]
+fn errors_leave_stdout_empty() {
+    let scratch = Scratch::new("json-errors");
+    scratch.truetail(&["run", "--json", "--rate", "many", "null:"]).refused(&["--rate", "many"]);
+    scratch.truetail(&["report", "--json", "nowhere"]).refused(&["nowhere"]);
+}

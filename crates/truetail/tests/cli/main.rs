@@ -1,0 +1,18 @@
+//! The program as its users meet it: started as a process, judged by what it prints, writes and returns.
+
+mod bad_input;
+mod compared;
+mod configured;
+mod damaged;
+mod data_set;
+mod exported;
+mod helped;
+mod interrupted;
+mod json;
+mod merged;
+mod models;
+mod outage;
+mod program;
+mod repeatable;
+mod run;
+mod searched;

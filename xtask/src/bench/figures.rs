@@ -1,0 +1,152 @@
+//! Figures over rounds, and the table that shows them.
+
+use std::fmt;
+
+/// All rounds of one figure.
+struct Figure {
+    name: String,
+    unit: &'static str,
+    rounds: Vec<f64>,
+}
+
+/// What is hoped of the median of a figure.
+struct Target {
+    name: String,
+    limit: f64,
+    /// What the limit is, in words.
+    words: String,
+}
+
+/// Figures in the order in which they first came.
+#[derive(Default)]
+pub(crate) struct Figures {
+    figures: Vec<Figure>,
+    targets: Vec<Target>,
+    notes: Vec<String>,
+}
+
+impl Figures {
+    /// Adds a round to the figure of this name.
+    pub(crate) fn add(&mut self, name: &str, unit: &'static str, value: f64) {
+        match self.figures.iter_mut().find(|figure| figure.name == name) {
+            Some(figure) => figure.rounds.push(value),
+            None => self.figures.push(Figure { name: name.to_owned(), unit, rounds: vec![value] }),
+        }
+    }
+
+    /// The median of a figure should be at most `limit`.
+    pub(crate) fn at_most(&mut self, name: &str, limit: f64) {
+        self.targets.push(Target {
+            name: name.to_owned(),
+            limit,
+            words: format!("at most {}", plain(limit)),
+        });
+    }
+
+    /// The median of a figure should be at most this share of another's.
+    pub(crate) fn at_most_of(&mut self, name: &str, share: f64, other: &str) {
+        if let Some(theirs) = self.median(other) {
+            let words = format!("at most {} of `{other}`", plain(share));
+            self.targets.push(Target { name: name.to_owned(), limit: share * theirs, words });
+        }
+    }
+
+    /// A line under the table.
+    pub(crate) fn note(&mut self, words: impl Into<String>) {
+        self.notes.push(words.into());
+    }
+
+    /// The median of a figure, if there is one of that name.
+    pub(crate) fn median(&self, name: &str) -> Option<f64> {
+        self.figures.iter().find(|figure| figure.name == name).map(|figure| median(&figure.rounds))
+    }
+}
+
+/// The middle, or the mean of the two middle ones.
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => sorted[middle],
+        _ => (sorted[middle - 1] + sorted[middle]) / 2.0,
+    }
+}
+
+/// Three significant digits, or all digits of whole numbers.
+fn plain(value: f64) -> String {
+    let size = value.abs();
+    let decimals = match size {
+        s if s >= 99.95 || s == 0.0 => 0,
+        s if s >= 9.995 => 1,
+        s if s >= 0.9995 => 2,
+        _ => 3,
+    };
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.figures.iter().map(|figure| figure.name.chars().count()).max().unwrap_or(0);
+        for Figure { name, unit, rounds } in &self.figures {
+            let smallest = rounds.iter().copied().fold(f64::INFINITY, f64::min);
+            let largest = rounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let middle = median(rounds);
+            let spread = format!("[{} … {}]", plain(smallest), plain(largest));
+            write!(f, "  {name:<width$}  {:>9} {unit:<9} {spread:<20}", plain(middle))?;
+            for target in self.targets.iter().filter(|target| target.name == *name) {
+                let met = if middle <= target.limit { "met" } else { "MISSED" };
+                write!(f, "  {met}: {}", target.words)?;
+            }
+            writeln!(f)?;
+        }
+        for note in &self.notes {
+            writeln!(f, "  {note}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_shows_medians_spreads_and_targets() {
+        let mut figures = Figures::default();
+        for (ours, theirs) in [(10.0, 100.0), (30.0, 300.0), (20.0, 200.0)] {
+            figures.add("ours", "µs", ours);
+            figures.add("theirs, longer", "µs", theirs);
+        }
+        figures.at_most("ours", 15.0);
+        figures.at_most_of("ours", 0.5, "theirs, longer");
+        figures.note("that was all");
+        let text = figures.to_string();
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        assert_eq!(
+            lines[0],
+            "ours                   20 µs        [10 … 30]             \
+             MISSED: at most 15  met: at most 0.5 of `theirs, longer`"
+        );
+        assert_eq!(lines[1], "theirs, longer        200 µs        [100 … 300]");
+        assert_eq!(lines[2], "that was all");
+    }
+
+    #[test]
+    fn medians_are_medians() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!(median(&[]).is_nan());
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, text) in
+            [(0.0, "0"), (0.333_33, "0.333"), (1.5, "1.5"), (20.04, "20"), (61_234.5, "61234")]
+        {
+            assert_eq!(plain(value), text);
+        }
+    }
+}

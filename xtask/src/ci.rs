@@ -1,0 +1,78 @@
+//! `cargo xtask ci`: everything that must hold before a change lands, in one command.
+//!
+//! Debug builds are shared by tests, and what clippy checked is shared by the documentation; only crates whose
+//! promises depend on the optimiser are tested again in release.
+
+use crate::install;
+use crate::steps::{Ended, Steps};
+use std::path::Path;
+use std::process::Command;
+
+/// How much to check.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All of it.
+    Full,
+    /// Format, lints and debug tests, with what is installed.
+    Quick,
+}
+
+/// Crates with a hot path: "no allocation, no system call" is promised of what ships.
+const HOT: [&str; 4] = ["load", "record", "driver-null", "driver-postgres"];
+
+/// Runs all checks; whether all went well.
+pub(crate) fn run(extent: Extent) -> anyhow::Result<bool> {
+    let mut steps = Steps::default();
+    if extent == Extent::Full {
+        steps.step("install", || match install::what_tests_need() {
+            Ok(()) => Ended::Well,
+            Err(error) => Ended::Badly(format!("{error:#}")),
+        })?;
+        if !steps.all_well() {
+            // Without the servers most of what follows would fail, and hide the one reason.
+            eprintln!("{}", steps.summary());
+            return Ok(false);
+        }
+    }
+    steps.command("format", &mut cargo(&["fmt", "--all", "--check"]))?;
+    let lints = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    steps.command("lints", &mut cargo(&lints))?;
+    let tests = ["test", "--locked", "--workspace", "--tests", "--no-fail-fast"];
+    steps.command("tests, debug", &mut cargo(&tests))?;
+    if extent == Extent::Full {
+        full(&mut steps)?;
+    }
+    eprintln!("{}", steps.summary());
+    Ok(steps.all_well())
+}
+
+fn full(steps: &mut Steps) -> anyhow::Result<()> {
+    let mut release = cargo(&["test", "--locked", "--release", "--tests", "--no-fail-fast"]);
+    for name in HOT {
+        release.args(["--package", name]);
+    }
+    steps.command("tests, release", &mut release)?;
+    let examples = ["test", "--locked", "--workspace", "--doc", "--no-fail-fast"];
+    steps.command("examples in documentation", &mut cargo(&examples))?;
+    let mut documents = cargo(&["doc", "--locked", "--workspace", "--no-deps"]);
+    steps.command("documentation", documents.env("RUSTDOCFLAGS", "-D warnings"))?;
+    first_command(steps)
+}
+
+/// README's first command, shorter: what a newcomer types must work in a release build.
+fn first_command(steps: &mut Steps) -> anyhow::Result<()> {
+    let recording = Path::new("target").join("ci-recording");
+    // A recording is never written over.
+    let _ = std::fs::remove_dir_all(&recording);
+    let mut run =
+        cargo(&["run", "--locked", "--release", "--", "run", "-d", "2s", "--warmup", "1s", "--out"]);
+    // 3: the verdict is invalid. It may well be, on a machine that builds other things meanwhile.
+    steps.command_ending("a short run", run.arg(recording), &[0, 3])
+}
+
+/// The cargo that runs this, so that everything is built by one toolchain.
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments);
+    command
+}
