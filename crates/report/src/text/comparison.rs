@@ -16,14 +16,19 @@ pub fn comparison_page(comparison: &Comparison, options: &TextOptions) -> String
             text.push('\n');
         }
     };
-    let equivalent =
-        comparison.rows.iter().find(|r| r.name == comparison.decided_by).and_then(|r| r.equivalent);
-    let also = if equivalent == Some(true) { " and equivalent within the margin" } else { "" };
+    let decided = comparison.rows.iter().find(|r| r.name == comparison.decided_by);
+    let ratio = decided.and_then(|r| r.ratio.as_ref());
+    let ratio = ratio.map_or_else(String::new, |r| {
+        let unsure = if r.interval.is_none() { ", no interval" } else { "" };
+        format!(": {} times the base{unsure}", estimate_ratio(r))
+    });
+    let equivalent = decided.and_then(|r| r.equivalent) == Some(true);
     say(&format!(
-        "{} by {} of the {}{also}",
+        "{} by {} of the {}{ratio}{}",
         comparison.difference.name(),
         comparison.decided_by,
-        comparison.measure.name()
+        comparison.measure.name(),
+        if equivalent { ", equivalent within the margin" } else { "" },
     ));
     for (side, (names, state)) in [("base", &comparison.base), ("new", &comparison.new)] {
         say(&format!("{side}: {} ({}, {})", names.join(", "), runs(names.len()), paint.state(*state)));
