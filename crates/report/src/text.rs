@@ -200,8 +200,11 @@ impl Page<'_> {
     fn times(&mut self) {
         let table = times::table(&self.analysis.total);
         self.text.push_str(&table.render(&self.paint));
-        let level = self.level() * 100.0;
-        self.line(&self.paint.faint(&format!("[low, high]: {level:.0} % intervals")));
+        let mut note = format!("[low, high]: {:.0} % intervals", self.level() * 100.0);
+        if self.text.contains(times::NOT_KNOWN) {
+            note += &format!("; {}: too few requests are independent to state one", times::NOT_KNOWN);
+        }
+        self.line(&self.paint.faint(&note));
         self.line("");
     }
 

@@ -41,6 +41,9 @@ pub(super) fn table(scope: &ScopeSummary) -> Table {
     table
 }
 
+/// Stands where an interval would.
+pub(super) const NOT_KNOWN: &str = "[no interval]";
+
 type Harness<'a> = Option<&'a dyn Fn(&MeasureSummary) -> String>;
 
 /// All quantiles that one of the measures carries, and the first beyond, so that it can say what it needs.
@@ -73,13 +76,13 @@ fn harness_cell(s: &MeasureSummary, q: Quantile) -> String {
 /// A lower bound needs no interval: it says by itself what is not known.
 fn with_interval(e: &Estimate) -> String {
     let none = e.interval.is_none() && e.bound != Bound::AtLeast;
-    format!("{}{}", estimate_time(e), if none { " [not known]" } else { "" })
+    if none { format!("{} {NOT_KNOWN}", estimate_time(e)) } else { estimate_time(e) }
 }
 
 fn ratio_cell(e: Option<&Estimate>) -> String {
     match e {
         None => "–".to_owned(),
-        Some(e) if e.interval.is_none() => format!("{} [not known]", ratio(e.point)),
+        Some(e) if e.interval.is_none() => format!("{} {NOT_KNOWN}", ratio(e.point)),
         Some(e) => super::estimate_ratio(e),
     }
 }
