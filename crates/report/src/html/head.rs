@@ -155,7 +155,7 @@ pub(super) fn key_numbers(analysis: &Analysis) -> String {
     for q in CARDS.into_iter().filter_map(Quantile::new) {
         let name = format!("{q} {}", whole.measure.name());
         cards += &match whole.quantile(q) {
-            Some(e) => card(&name, &point(e), &interval(e).unwrap_or_else(|| "no interval known".to_owned())),
+            Some(e) => card(&name, &point(e), &interval(e).unwrap_or_else(|| "no interval".to_owned())),
             None => card(&name, "–", &needs(q)),
         };
     }
@@ -169,8 +169,13 @@ fn point(e: &Estimate) -> String {
     format!("{least}{}", time(e.point))
 }
 
+/// `[259, 433] µs`; each limit with its own unit where they differ.
 fn interval(e: &Estimate) -> Option<String> {
-    e.interval.map(|(low, high)| format!("[{}, {}]", time(low), time(high)))
+    let (low, high) = e.interval.map(|(low, high)| (time(low), time(high)))?;
+    let (Some((number, unit)), Some((other, its))) = (low.split_once(' '), high.split_once(' ')) else {
+        return Some(format!("[{low}, {high}]"));
+    };
+    Some(if unit == its { format!("[{number}, {other}] {unit}") } else { format!("[{low}, {high}]") })
 }
 
 fn needs(q: Quantile) -> String {
@@ -179,14 +184,21 @@ fn needs(q: Quantile) -> String {
 
 /// Point and interval of a time as a table's cell.
 pub(super) fn time_cell(e: &Estimate) -> String {
-    let interval = interval(e).map_or(String::new(), |i| format!(" <small>{}</small>", text(&i)));
-    format!("{}{interval}", text(&point(e)))
+    let interval = interval(e).unwrap_or_else(|| "no interval".to_owned());
+    format!("{} <small>{}</small>", text(&point(e)), text(&interval))
+}
+
+/// Two decimals while they mean something.
+fn ratio(value: f64) -> String {
+    if value < 99.995 { format!("{value:.2}") } else { count(value.round() as u64) }
 }
 
 fn ratio_cell(e: &Estimate) -> String {
     match e.interval {
-        Some((low, high)) => format!("{:.2} <small>[{low:.2}, {high:.2}]</small>", e.point),
-        None => format!("{:.2}", e.point),
+        Some((low, high)) => {
+            format!("{} <small>[{}, {}]</small>", ratio(e.point), ratio(low), ratio(high))
+        }
+        None => format!("{} <small>no interval</small>", ratio(e.point)),
     }
 }
 
@@ -208,7 +220,7 @@ pub(super) fn quantiles(analysis: &Analysis) -> String {
         table.row(&std::iter::once(text(name)).chain(cells).collect::<Vec<_>>());
     };
     row("requests", &|m| count(m.n));
-    row("min", &|m| format_nanos(m.min));
+    row("min", &|m| format!("{} <small>observed</small>", format_nanos(m.min)));
     let mut asked: Vec<Quantile> =
         first.quantiles.iter().map(|(q, _)| *q).chain(first.withheld.clone()).collect();
     asked.sort_by(|a, b| a.get().total_cmp(&b.get()));
