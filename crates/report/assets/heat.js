@@ -36,7 +36,7 @@ function heatFigure(figure, data, numbers, view) {
   const draw = (plot) => {
     const { at, state } = plot;
     const x = view.scale(plot);
-    const y = logScale([map.limits[0], map.limits[map.rows]], [at.bottom, at.top]);
+    const y = logScale(logDomain(map.limits[0], map.limits[map.rows]), [at.bottom, at.top]);
     const columns = visibleColumns(map, x, at);
     const most = columns.reduce((high, c) => Math.max(high, ...c.counts), 1);
     const ramp = RAMPS[isDark() ? "dark" : "light"];

@@ -2,10 +2,11 @@
 
 mod fixture;
 
-use analysis::Analysis;
+use analysis::{Analysis, ClientTotals, VerdictState};
 use serde_json::Value;
 use std::path::PathBuf;
 use testkit::browser::{Browser, browser};
+use units::Quantile;
 
 /// Writes the page, opens it and waits for its figures.
 fn open(browser: &Browser, name: &str, analysis: &Analysis) -> PathBuf {
@@ -99,7 +100,7 @@ fn every_figure_is_drawn_without_an_error() {
 fn zooming_shows_a_part_of_the_run_from_a_finer_level() {
     let Some(browser) = browser() else { return };
     browser.set_size(1280, 900).expect("a device can be this large");
-    open(&browser, "zoom", &fixture::open_loop());
+    let page = open(&browser, "zoom", &fixture::open_loop());
     let whole = visible(&browser, "series-0");
     let coarse = number(&state(&browser, "series-0")["level"]);
     let (from, to) = (point(&browser, "series-0", 0.25, 0.5), point(&browser, "series-0", 0.30, 0.5));
@@ -121,6 +122,8 @@ fn zooming_shows_a_part_of_the_run_from_a_finer_level() {
     assert!((factor - 1f64.exp()).abs() < 0.05, "300 pixels of wheel zoom e-fold: {factor}");
     assert!(((closer.0 + closer.1) - (part.0 + part.1)).abs() < 0.01 * (part.1 - part.0), "{closer:?}");
 
+    browser.hover(point(&browser, "series-0", 0.6, 0.6)).expect("the point is visible");
+    browser.screenshot(&page.with_extension("png")).expect("a picture");
     browser.double_click(middle).expect("the point is visible");
     assert_eq!(visible(&browser, "series-0"), whole);
     // The button is there while it is of use.
@@ -214,10 +217,28 @@ fn tooltips_tell_values() {
     }
 }
 
+/// A page with what the others lack: a bound below the maximum, clients, a configuration with long lines.
+fn doubtful() -> Analysis {
+    let mut analysis = fixture::open_loop();
+    analysis.verdict.state = VerdictState::Suspect;
+    analysis.verdict.believable_to = Quantile::new(0.99);
+    analysis.verdict.bound_reason = "above it the host's own stalls decide".to_owned();
+    let long = "select_a_record_by_its_key = 0.5 # ".repeat(12);
+    analysis.recordings[0].header.config = format!("[workload]\nname = \"ycsb-a\"\n{long}\n");
+    analysis.recordings[0].header.target_facts.push(("shared_preload_libraries".to_owned(), "x".repeat(200)));
+    let other = analysis.recordings[0].clone();
+    analysis.recordings.push(other);
+    let counts = analysis.total.counts.clone();
+    let client = |client| ClientTotals { client, host: format!("load-{client}"), counts: counts.clone() };
+    analysis.clients = vec![client(0), client(1)];
+    analysis
+}
+
 #[test]
 fn it_fits_a_phone_and_a_dark_screen() {
     let Some(browser) = browser() else { return };
-    for (name, analysis) in [("open", fixture::open_loop()), ("censored", fixture::censored())] {
+    let runs = [("open", fixture::open_loop()), ("censored", fixture::censored()), ("doubtful", doubtful())];
+    for (name, analysis) in runs {
         let mut papers = Vec::new();
         for (width, dark) in [(1280, false), (420, false), (1280, true), (420, true)] {
             browser.set_size(width, 900).expect("a device can be this large");

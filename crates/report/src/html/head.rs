@@ -101,6 +101,15 @@ pub(super) fn verdict(analysis: &Analysis) -> String {
         "" => String::new(),
         reason => format!("; {reason}"),
     };
+    let believable = match verdict.state {
+        VerdictState::Invalid => {
+            // The bound weighs the harness and the host alone; it must not be read as a pardon.
+            let first = believable.chars().next().map_or_else(String::new, |c| c.to_lowercase().to_string());
+            let rest: String = believable.chars().skip(1).collect();
+            format!("Not to be used. But for the reasons below: {first}{rest}")
+        }
+        _ => believable,
+    };
     let mut markup = format!(
         "<section class=\"verdict {state}\" aria-label=\"verdict\">\n<p class=\"says\">\
          <span class=\"badge {state}\">{state}</span> <strong>{}</strong>{}.</p>\n",
@@ -141,7 +150,7 @@ pub(super) fn key_numbers(analysis: &Analysis) -> String {
     let ok: u64 = counts.outcomes.iter().filter(|(o, _)| o.class() == OutcomeClass::Ok).map(|(_, n)| n).sum();
     let mut cards = String::new();
     if let Some(offered) = analysis.offered {
-        cards += &card("offered", &offered.to_string(), "what the schedule asked");
+        cards += &card("offered", &offered.to_string(), "by the schedule");
         let share = 100.0 * analysis.achieved.get() / offered.get().max(f64::MIN_POSITIVE);
         cards += &card("achieved", &analysis.achieved.to_string(), &format!("{share:.1} % of offered"));
     } else {
@@ -160,7 +169,8 @@ pub(super) fn key_numbers(analysis: &Analysis) -> String {
         };
     }
     let name = format!("max {}", whole.measure.name());
-    cards += &card(&name, &format_nanos(whole.max), "observed");
+    let (value, how) = maximum(whole);
+    cards += &card(&name, &value, how);
     format!("<dl class=\"cards\">\n{cards}</dl>\n")
 }
 
@@ -176,6 +186,14 @@ fn interval(e: &Estimate) -> Option<String> {
         return Some(format!("[{low}, {high}]"));
     };
     Some(if unit == its { format!("[{number}, {other}] {unit}") } else { format!("[{low}, {high}]") })
+}
+
+/// The largest value and what it is: a censored request may have taken longer than was seen of it.
+fn maximum(m: &MeasureSummary) -> (String, &'static str) {
+    match m.censored {
+        0 => (format_nanos(m.max), "observed"),
+        _ => (format!("≥ {}", format_nanos(m.max)), "as far as seen"),
+    }
 }
 
 fn needs(q: Quantile) -> String {
@@ -194,12 +212,12 @@ fn ratio(value: f64) -> String {
 }
 
 fn ratio_cell(e: &Estimate) -> String {
-    match e.interval {
-        Some((low, high)) => {
-            format!("{} <small>[{}, {}]</small>", ratio(e.point), ratio(low), ratio(high))
-        }
-        None => format!("{} <small>no interval</small>", ratio(e.point)),
-    }
+    let least = if e.bound == Bound::AtLeast { "≥ " } else { "" };
+    let interval = match e.interval {
+        Some((low, high)) => format!("[{}, {}]", ratio(low), ratio(high)),
+        None => "no interval".to_owned(),
+    };
+    format!("{least}{} <small>{interval}</small>", ratio(e.point))
 }
 
 fn quantile_cell(m: &MeasureSummary, q: Quantile) -> String {
@@ -227,7 +245,10 @@ pub(super) fn quantiles(analysis: &Analysis) -> String {
     for q in asked {
         row(&q.name(), &|m| quantile_cell(m, q));
     }
-    row("max", &|m| format!("{} <small>observed</small>", format_nanos(m.max)));
+    row("max", &|m| {
+        let (value, how) = maximum(m);
+        format!("{value} <small>{how}</small>")
+    });
     row("mean", &|m| time_cell(&m.mean));
     row("standard deviation", &|m| time_cell(&m.sd));
     row("sd / mean", &|m| ratio_cell(&m.spreads.coefficient_of_variation));
