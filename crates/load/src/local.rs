@@ -218,11 +218,13 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
         }
     }
 
-    /// The request of `task` is over.
+    /// The request of `task` is over. So is a cancellation that its answer overtook: left standing, it would
+    /// hit the next request.
     #[inline(always)]
     pub(crate) fn end_flight(&self, task: u32) {
         self.in_flight.set(self.in_flight.get() - 1);
         self.sent_at[task as usize].set(u64::MAX);
+        self.cancels[task as usize].set(Cancel::No);
         if let Some(busy) = self.busy_since {
             busy.0.store(u64::MAX, Ordering::Relaxed);
         }
@@ -235,10 +237,6 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
     #[inline(always)]
     pub(crate) fn cancel(&self, task: u32) -> Cancel {
         self.cancels[task as usize].get()
-    }
-
-    pub(crate) fn clear_cancel(&self, task: u32) {
-        self.cancels[task as usize].set(Cancel::No);
     }
 
     /// Gives up every request in flight whose time limit has passed, or all of them at the run's end; the
@@ -278,5 +276,35 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
     /// Whether requests have a time limit.
     pub(crate) fn timeout_ticks(&self) -> Option<u64> {
         self.timeout_ticks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clock::SimClock;
+
+    #[test]
+    fn a_cancellation_ends_with_its_request() {
+        let shared = Shared {
+            schedule: Schedule::new(1, false, 2),
+            stop_at: AtomicU64::new(u64::MAX),
+            abandon: AtomicBool::new(false),
+            session_limits: None,
+            phase_ends: vec![Ticks(u64::MAX / 2)],
+            alive: AtomicU64::new(2),
+        };
+        let clock = SimClock::new();
+        let local = Local::new(clock, &shared, Vec::new(), 2, Some(Nanos(50)), None);
+        let mut given_up = Vec::new();
+        local.begin_flight(0, Ticks(100));
+        local.begin_flight(1, Ticks(140));
+        local.expire(Ticks(150), false, &mut given_up);
+        assert_eq!(given_up, [0], "the other has 40 of its 50 ns left");
+        assert_eq!((local.cancel(0), local.cancel(1)), (Cancel::TimedOut, Cancel::No));
+        // The answer was there before the task saw that it was given up.
+        local.end_flight(0);
+        local.begin_flight(0, Ticks(151));
+        assert_eq!(local.cancel(0), Cancel::No);
     }
 }

@@ -231,7 +231,6 @@ where
 {
     conditions.happenings.lost(number, since, lost.last_error());
     drop(lost);
-    local.clear_cancel(task);
     local.shared.alive.fetch_sub(1, Ordering::Relaxed);
     if local.shared.abandoned() {
         return None;

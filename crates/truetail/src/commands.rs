@@ -97,10 +97,27 @@ pub(crate) fn open_recordings(path: &Path) -> anyhow::Result<Vec<Recording>> {
 fn report(arguments: ReportArguments, json: bool) -> anyhow::Result<Ended> {
     let recordings: Vec<Recording> =
         arguments.recordings.iter().map(Recording::open).collect::<Result<_, _>>()?;
+    one_of_each_client(&recordings)?;
     let analysis = analysis::analyse(&recordings, &crate::output::analysis_options())?;
     let directory = arguments.out.unwrap_or_else(|| arguments.recordings[0].clone());
     run::write_report(&analysis, &directory)?;
     show(&analysis, &directory, json)
+}
+
+/// Merging two recordings of one client would count requests twice, or mix what can't be told apart.
+fn one_of_each_client(recordings: &[Recording]) -> anyhow::Result<()> {
+    for (index, second) in recordings.iter().enumerate() {
+        let client = second.header().client;
+        if let Some(first) = recordings[..index].iter().find(|r| r.header().client == client) {
+            bail!(
+                "{} and {} are both of client {client}: name each once, and make those that are to be merged \
+                 with a --client of its own; `truetail compare` sets two runs side by side",
+                first.path().display(),
+                second.path().display()
+            );
+        }
+    }
+    Ok(())
 }
 
 /// A claim of a paper, re-run here.

@@ -16,7 +16,7 @@ fn without_an_end_it_was_cut_short() {
     let path = scratch.path("a/run.toml");
     let text = fs::read_to_string(&path).expect("run.toml");
     let end = text.find("\n[end]").expect("an end");
-    fs::write(&path, &text[..end].replace("complete = true", "complete = false")).expect("written");
+    fs::write(&path, text[..end].replace("complete = true", "complete = false")).expect("written");
     let ended = scratch.truetail(&["report", "a"]).judged();
     assert!(ended.stdout.contains("cut short"), "{}", ended.stdout);
     assert_eq!(scratch.rows("a").len() as u64, scratch.recording("a").rows());

@@ -32,7 +32,7 @@ const CASES: &[Case] = &[
     Case {
         name: "partly",
         flags: &["-r", "50/s", "--visit", "3", "--think", "constant:5ms"],
-        first_line: "partly open loop: poisson",
+        first_line: "partly open loop: users poisson, 3 requests each",
         model: LoadModel::PartlyOpen,
     },
 ];

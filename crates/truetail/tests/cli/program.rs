@@ -103,7 +103,7 @@ impl Ended {
     }
 
     pub(crate) fn with_code(self, code: i32) -> Ended {
-        assert_eq!(self.code, Some(code), "{self:?}");
+        assert_eq!(self.code, Some(code), "truetail {}: {self:?}", self.arguments);
         self
     }
 
