@@ -60,6 +60,8 @@ pub fn page(analysis: &Analysis) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'\">\n\
          <link rel=\"icon\" href=\"data:,\">\n\
          <title>{} – truetail</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
          <script type=\"application/json\" id=\"description\">{}</script>\n\
