@@ -5,6 +5,7 @@
 
 use crate::install;
 use crate::steps::{Ended, Steps};
+use std::path::Path;
 use std::process::Command;
 
 /// How much to check.
@@ -54,7 +55,19 @@ fn full(steps: &mut Steps) -> anyhow::Result<()> {
     let examples = ["test", "--locked", "--workspace", "--doc", "--no-fail-fast"];
     steps.command("examples in documentation", &mut cargo(&examples))?;
     let mut documents = cargo(&["doc", "--locked", "--workspace", "--no-deps"]);
-    steps.command("documentation", documents.env("RUSTDOCFLAGS", "-D warnings"))
+    steps.command("documentation", documents.env("RUSTDOCFLAGS", "-D warnings"))?;
+    first_command(steps)
+}
+
+/// README's first command, shorter: what a newcomer types must work in a release build.
+fn first_command(steps: &mut Steps) -> anyhow::Result<()> {
+    let recording = Path::new("target").join("ci-recording");
+    // A recording is never written over.
+    let _ = std::fs::remove_dir_all(&recording);
+    let mut run =
+        cargo(&["run", "--locked", "--release", "--", "run", "-d", "2s", "--warmup", "1s", "--out"]);
+    // 3: the verdict is invalid. It may well be, on a machine that builds other things meanwhile.
+    steps.command_ending("a short run", run.arg(recording), &[0, 3])
 }
 
 /// The cargo that runs this, so that everything is built by one toolchain.

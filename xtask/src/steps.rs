@@ -29,11 +29,21 @@ pub(crate) struct Steps {
 impl Steps {
     /// Runs one command as a step; the next steps run whatever comes of it, so that one look shows all that is wrong.
     pub(crate) fn command(&mut self, name: &'static str, command: &mut Command) -> anyhow::Result<()> {
+        self.command_ending(name, command, &[0])
+    }
+
+    /// As [`Steps::command`], where other exit codes than 0 are good as well.
+    pub(crate) fn command_ending(
+        &mut self,
+        name: &'static str,
+        command: &mut Command,
+        accepted: &[i32],
+    ) -> anyhow::Result<()> {
         eprintln!("\n=== {name}: {}", words(command));
         self.step(name, || {
             // Nothing here may wait for somebody to type.
             match command.stdin(Stdio::null()).status() {
-                Ok(status) if status.success() => Ended::Well,
+                Ok(status) if status.code().is_some_and(|code| accepted.contains(&code)) => Ended::Well,
                 Ok(status) => Ended::Badly(format!("{status}")),
                 Err(error) => Ended::Badly(format!("could not be run: {error}")),
             }
@@ -94,6 +104,7 @@ mod tests {
     fn a_failed_step_does_not_stop_the_next_and_decides_the_whole() {
         let mut steps = Steps::default();
         steps.command("true", Command::new("sh").args(["-c", "exit 0"])).unwrap();
+        steps.command_ending("three", Command::new("sh").args(["-c", "exit 3"]), &[0, 3]).unwrap();
         assert!(steps.all_well());
         steps.command("false", Command::new("sh").args(["-c", "exit 3"])).unwrap();
         steps.command("missing", &mut Command::new("no-such-program-here")).unwrap();
@@ -101,12 +112,13 @@ mod tests {
         assert!(!steps.all_well());
         let summary = steps.summary();
         let lines: Vec<&str> = summary.trim_start().lines().collect();
-        assert_eq!(lines.len(), 6, "{summary}");
+        assert_eq!(lines.len(), 7, "{summary}");
         assert!(lines[1].starts_with("ok      true"), "{summary}");
-        assert!(lines[2].starts_with("FAILED  false") && lines[2].ends_with("exit status: 3"), "{summary}");
-        assert!(lines[3].contains("could not be run"), "{summary}");
-        assert!(lines[4].starts_with("ok      again"), "{summary}");
-        assert!(lines[5].starts_with("2 steps failed, after "), "{summary}");
+        assert!(lines[2].starts_with("ok      three"), "{summary}");
+        assert!(lines[3].starts_with("FAILED  false") && lines[3].ends_with("exit status: 3"), "{summary}");
+        assert!(lines[4].contains("could not be run"), "{summary}");
+        assert!(lines[5].starts_with("ok      again"), "{summary}");
+        assert!(lines[6].starts_with("2 steps failed, after "), "{summary}");
     }
 
     #[test]

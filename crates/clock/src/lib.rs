@@ -1,6 +1,6 @@
 //! The only crate that reads time.
 //!
-//! Hot paths read raw [`Ticks`](units::Ticks) through [`Clock::now`] and nothing else: ≈ 10 ns with the TSC,
+//! Hot paths read raw [`Ticks`] through [`Clock::now`] and nothing else: ≈ 10 ns with the TSC,
 //! ≈ 23 ns with `clock_gettime`. What the ticks meant is settled afterwards: an observer takes an [`Anchor`]
 //! each 100 ms, and [`Anchors`] interpolates between them. A frequency that was calibrated once at the start
 //! drifts (the `quanta` crate: ≈ 80 ppm, 38 ms in 460 s); a piecewise-linear conversion after the fact

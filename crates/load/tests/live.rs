@@ -168,8 +168,12 @@ struct Outcomes {
     never_sent: u64,
 }
 
+/// One live load at a time: several would take each other's CPU.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// Runs `spec` against a server that freezes from 1 s to 2 s after the start.
 fn run(spec: &LoadSpec) -> Outcomes {
+    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     run_and_stop(spec, None)
 }
 
@@ -232,7 +236,8 @@ fn quantile(values: &mut [u64], q: f64) -> f64 {
     values[rank - 1] as f64
 }
 
-/// Within 2 % or 0.3 ms.
+/// Within 2 % or 0.3 ms. Only quantiles that lie inside of the stall are compared: outside of it a host that is
+/// busy with other things adds its own delay to both, and not the same to each.
 fn close(measured: f64, truth: f64) -> bool {
     (measured - truth).abs() <= (0.02 * truth).max(300_000.0)
 }
@@ -257,7 +262,6 @@ fn an_open_loop_sees_what_the_server_did() {
     let mean = |values: &[u64]| values.iter().sum::<u64>() as f64 / values.len() as f64;
     let pairs = [
         ("mean", mean(&measured), mean(&truth)),
-        ("p75", quantile(&mut measured, 0.75), quantile(&mut truth, 0.75)),
         ("p90", quantile(&mut measured, 0.90), quantile(&mut truth, 0.90)),
         ("p99", quantile(&mut measured, 0.99), quantile(&mut truth, 0.99)),
         ("max", quantile(&mut measured, 1.0), quantile(&mut truth, 1.0)),
@@ -267,7 +271,7 @@ fn an_open_loop_sees_what_the_server_did() {
     }
     // A quarter of the arrivals fell into the stall: the mean alone tells of it.
     assert!(pairs[0].1 > 50e6, "mean {} ns", pairs[0].1);
-    assert!(pairs[4].1 > 900e6);
+    assert!(pairs[3].1 > 900e6);
 }
 
 #[test]

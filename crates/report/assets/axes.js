@@ -22,7 +22,7 @@ function logScale([low, high], [from, to]) {
 function logDomain(low, high) {
   const floor = Math.max(low, 1);
   const top = Math.max(high, floor * 1.5);
-  const room = (top / floor) ** 0.06;
+  const room = (top / floor) ** 0.09;
   return [floor / room, top * room];
 }
 

@@ -80,6 +80,6 @@ function backdropKeys(data) {
   const keys = [];
   if (data.phases.some((p) => p.warmUp)) keys.push(["box", "warm-up", "warm-up (does not count)"]);
   if (data.events.some(([kind]) => OUTAGES.includes(kind))) keys.push(["box", "outage", "outage or reconnect"]);
-  if (data.events.some(([kind]) => !OUTAGES.includes(kind))) keys.push(["box", "event", "other event"]);
+  if (data.events.some(([kind]) => !OUTAGES.includes(kind))) keys.push(["box", "event", "event"]);
   return keys;
 }

@@ -5,6 +5,7 @@ const MARKS = [["max", "100"], ["p99", "99"], ["p95", "95"], ["min", "0"]];
 
 function boxesFigure(figure, data) {
   const rows = data.boxes;
+  const longest = Math.max(...rows.map((r) => r.name.length));
   const reach = [Math.min(...rows.map((r) => r.min)), Math.max(...rows.map((r) => r.max))];
   const draw = (plot) => {
     const { at, pen, colours } = plot;
@@ -23,7 +24,7 @@ function boxesFigure(figure, data) {
   };
   const plot = new Plot(figure, {
     height: () => rows.length * BOX_STEP + 62,
-    margins: (narrow) => ({ left: narrow ? 84 : 112, right: 18, top: 6, bottom: 48 }),
+    margins: (narrow) => ({ left: Math.min(longest * 7 + 24, narrow ? 104 : 220), right: 18, top: 6, bottom: 48 }),
     draw,
     hover: (plot, px, py) => boxLines(rows[Math.floor((py - plot.at.top - 5) / BOX_STEP)]),
   });

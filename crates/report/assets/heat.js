@@ -2,8 +2,8 @@
 
 /** Light to dark on white paper, dark to light on black. */
 const RAMPS = {
-  light: [[222, 235, 247], [133, 188, 220], [49, 130, 189], [8, 69, 148], [6, 30, 80]],
-  dark: [[28, 49, 77], [38, 92, 140], [54, 150, 180], [150, 210, 160], [253, 240, 160]],
+  light: [[178, 209, 235], [124, 188, 220], [49, 130, 189], [8, 69, 148], [6, 30, 80]],
+  dark: [[38, 66, 104], [38, 98, 140], [54, 150, 180], [150, 210, 160], [253, 240, 160]],
 };
 
 function rampColour(ramp, share) {
@@ -36,10 +36,11 @@ function heatFigure(figure, data, numbers, view) {
   const draw = (plot) => {
     const { at, state } = plot;
     const x = view.scale(plot);
-    const y = logScale([map.limits[0], map.limits[map.rows]], [at.bottom, at.top]);
+    const y = logScale(logDomain(map.limits[0], map.limits[map.rows]), [at.bottom, at.top]);
     const columns = visibleColumns(map, x, at);
     const most = columns.reduce((high, c) => Math.max(high, ...c.counts), 1);
     const ramp = RAMPS[isDark() ? "dark" : "light"];
+    drawBackdrop(plot, x, data);
     plot.clipped(() => {
       state.drawn = drawCells(plot, map, columns, x, y, (n) => rampColour(ramp, Math.log(n) / Math.log(Math.max(most, 2))));
     });
@@ -51,7 +52,7 @@ function heatFigure(figure, data, numbers, view) {
   };
   const plot = new Plot(figure, {
     height: (width) => (width < 560 ? 280 : 320),
-    margins: (narrow) => ({ left: narrow ? 58 : 66, right: 12, top: 30, bottom: 48 }),
+    margins: (narrow) => ({ left: narrow ? 58 : 66, right: 12, top: 40, bottom: 48 }),
     draw,
     hover: (_, px, py) => heatLines(map, data, shown, px, py),
   });
@@ -59,17 +60,17 @@ function heatFigure(figure, data, numbers, view) {
   return plot;
 }
 
-/** A cell is never smaller than a pixel. */
+/** A cell is never smaller than two pixels either way: a lone request must be seen. */
 function drawCells(plot, map, columns, x, y, colour) {
   let drawn = 0;
   for (const { begin, end, counts } of columns) {
     const left = Math.floor(x(begin));
-    const width = Math.max(Math.ceil(x(end)) - left, 1);
+    const width = Math.max(Math.ceil(x(end)) - left, 2);
     counts.forEach((n, row) => {
       if (n === 0) return;
       const top = Math.floor(y(map.limits[row + 1]));
       plot.pen.fillStyle = colour(n);
-      plot.pen.fillRect(left, top, width, Math.max(Math.ceil(y(map.limits[row])) - top, 1));
+      plot.pen.fillRect(left, top, width, Math.max(Math.ceil(y(map.limits[row])) - top, 2));
       drawn += 1;
     });
   }

@@ -15,8 +15,8 @@ function loadFigure(figure, data, numbers, view) {
     view.drawAxis(plot, x);
     plot.clipped(() => {
       if (failed) drawSteps(plot, load.at, load.failed, x, y, plot.colours.failed, true);
-      if (load.offered) drawSteps(plot, load.at, load.offered, x, y, plot.colours.muted, false, [5, 3]);
       state.drawn = drawSteps(plot, load.at, load.achieved, x, y, plot.colours.service);
+      if (load.offered) drawSteps(plot, load.at, load.offered, x, y, plot.colours.ink, false, [4, 5]);
     });
     shown = { x };
     state.visible = [view.low, view.high];
@@ -29,7 +29,7 @@ function loadFigure(figure, data, numbers, view) {
   });
   view.attach(plot);
   plot.legend([
-    ...(load.offered ? [["line", "muted", "offered"]] : []),
+    ...(load.offered ? [["dashes", "ink", "offered"]] : []),
     ["line", "service", "achieved (completed, however)"],
     ...(failed ? [["box", "failed", "failed: errors, timeouts, unfinished"]] : []),
     ...backdropKeys(data),
@@ -41,7 +41,7 @@ function loadFigure(figure, data, numbers, view) {
 function drawSteps(plot, at, rates, x, y, colour, filled = false, dash = []) {
   const { pen } = plot;
   const first = Math.max(0, firstFrom(at, x.domain[0]) - 1);
-  const last = Math.min(at.length, firstFrom(at, x.domain[1]) + 1);
+  const last = firstFrom(at, x.domain[1]);
   const width = at.length > 1 ? at[1] - at[0] : x.domain[1];
   pen.beginPath();
   if (filled) pen.moveTo(x(at[first]), y(0));

@@ -61,6 +61,7 @@ class Plot {
     this.at.width = Math.max(this.at.right - left, 1);
     this.at.height = Math.max(this.at.bottom - top, 1);
     this.colours = themeColours();
+    this.state.at = this.at;
     this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.pen.clearRect(0, 0, width, height);
     this.pen.font = "12px system-ui, sans-serif";

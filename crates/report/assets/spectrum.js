@@ -23,9 +23,9 @@ function spectrumFigure(figure, data) {
     drawDoubt(plot, x, data);
     drawLeftAxis(plot, y, logTicks(y.domain, at.height / 34), tickTime, "time (logarithmic)");
     const most = Math.max(...spectra.map((s) => s.n));
-    const ticks = SPECTRUM_TICKS.map((q) => beyond(q, most)).filter((v) => v < end / 1.8);
+    const ticks = SPECTRUM_TICKS.map((q) => beyond(q, most)).filter((v) => x(end) - x(v) > 48);
     const name = (v) => (v === end ? "max" : percentWords(1 - 1 / v));
-    drawBottomAxis(plot, x, [...ticks, end], name, "percentile: share of requests that took no longer");
+    drawBottomAxis(plot, x, [...ticks, end], name, "percentile: share of requests that took no longer", true);
     plot.state.drawn = spectra.reduce((sum, s) => sum + drawSpectrum(plot, s, x, y), 0);
     plot.state.believable = data.believable;
   };
@@ -70,7 +70,9 @@ function drawSpectrum(plot, spectrum, x, y) {
   for (const [at, ns] of spectrum.points) pen.lineTo(x(at), y(ns));
   pen.stroke();
   pen.lineWidth = 1.25;
-  for (const [, q, , low, high] of spectrum.quantiles) {
+  for (const [, q, , interval] of spectrum.quantiles) {
+    if (!interval) continue;
+    const [low, high] = interval;
     const px = x(beyond(q, spectrum.n));
     plot.line(px, y(low), px, y(high), colour);
     plot.line(px - 3, y(low), px + 3, y(low), colour);
@@ -94,8 +96,9 @@ function spectrumLines(spectra, { x }, px) {
     lines.push(`${s.measure}: ${timeWords(near[1])}`);
     const printed = s.quantiles.find(([, q]) => Math.abs(x(beyond(q, s.n)) - px) < 5);
     if (printed) {
-      const [name, , point, low, high, atLeast] = printed;
-      lines.push(`  ${name} ${atLeast ? "≥ " : ""}${timeWords(point)} [${timeWords(low)}, ${timeWords(high)}]`);
+      const [name, , point, interval, atLeast] = printed;
+      const reach = interval ? `[${timeWords(interval[0])}, ${timeWords(interval[1])}]` : "no interval";
+      lines.push(`  ${name} ${atLeast ? "≥ " : ""}${timeWords(point)} ${reach}`);
     }
   }
   return [head, ...lines];

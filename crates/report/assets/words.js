@@ -26,7 +26,7 @@ const countWords = (n) => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, "
 function tickCount(n) {
   if (n >= 1e6) return `${Number((n / 1e6).toPrecision(4))}M`;
   if (n >= 1e4) return `${Number((n / 1e3).toPrecision(4))}k`;
-  return `${Number(n.toPrecision(4))}`;
+  return n >= 1000 ? countWords(n) : `${Number(n.toPrecision(4))}`;
 }
 
 const rateWords = (n) => `${n < 99.95 ? threeDigits(n) : countWords(n)}/s`;

@@ -119,7 +119,7 @@ fn places(analysis: &Analysis) -> String {
     }
     for (index, map) in analysis.heat_maps.iter().enumerate() {
         let title = format!("{} over time, by frequency", capital(map.measure.name()));
-        let says = "Darker cells hold more requests of that duration at that time.";
+        let says = "How many requests of each duration began at each time; the key tells the colours.";
         markup += &place("heat", index, &title, says);
     }
     if !analysis.load.is_empty() {

@@ -5,15 +5,19 @@
 
 mod comparison;
 mod paint;
+mod scopes;
 mod table;
+mod times;
 
 pub use comparison::comparison_page;
 
-use analysis::{Analysis, MeasureSummary, Scope, ScopeSummary, Severity, VerdictState};
+use analysis::{Analysis, MeasureSummary, Scope, ScopeSummary, Severity, Verdict, VerdictState};
 use paint::Paint;
 use record::{EventKind, Measure, PhaseKind, RunHeader};
-use table::Table;
-use units::{Bound, Estimate, Nanos, OutcomeClass, Quantile, format_nanos};
+use units::{Bound, Estimate, Nanos, OutcomeClass, format_nanos};
+
+/// Rows of a table of operations, phases or clients, at most; the rest is in the report.
+const MOST_ROWS: usize = 12;
 
 /// How to render.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,12 +36,12 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     page.verdict();
     page.load();
     page.times();
-    page.spreads();
     page.operations();
     page.phases();
     page.clients();
     page.events();
-    page.text
+    page.text.truncate(page.text.trim_end().len());
+    page.text + "\n"
 }
 
 struct Page<'a> {
@@ -52,24 +56,65 @@ pub(crate) fn time(ns: f64) -> String {
     format_nanos(Nanos(ns.max(0.0).round() as u64))
 }
 
-fn estimate_time(e: &Estimate) -> String {
+/// Without its interval.
+fn estimate_point(e: &Estimate) -> String {
     let least = if e.bound == Bound::AtLeast { "≥ " } else { "" };
+    format!("{least}{}", time(e.point))
+}
+
+fn estimate_time(e: &Estimate) -> String {
+    let point = estimate_point(e);
     match e.interval {
-        Some((low, high)) => format!("{least}{} [{}, {}]", time(e.point), time(low), time(high)),
-        None => format!("{least}{}", time(e.point)),
+        Some((low, high)) => format!("{point} [{}, {}]", time(low), time(high)),
+        None => point,
     }
+}
+
+/// Where requests were given up, what was seen is the least that it can be.
+fn longest(s: &MeasureSummary) -> String {
+    format!("{}{}", if s.censored > 0 { "≥ " } else { "" }, format_nanos(s.max))
 }
 
 fn estimate_ratio(e: &Estimate) -> String {
     match e.interval {
-        Some((low, high)) => format!("{:.2} [{low:.2}, {high:.2}]", e.point),
-        None => format!("{:.2}", e.point),
+        Some((low, high)) => format!("{} [{}, {}]", ratio(e.point), ratio(low), ratio(high)),
+        None => ratio(e.point),
     }
+}
+
+/// Three significant digits; integers keep all of theirs.
+fn ratio(value: f64) -> String {
+    match value.abs() {
+        v if v < 9.995 => format!("{value:.2}"),
+        v if v < 99.95 => format!("{value:.1}"),
+        v if v < 1e15 => count(value.max(0.0).round() as u64),
+        _ => format!("{value:.2e}"),
+    }
+}
+
+/// Thousands apart.
+fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 fn percent(part: u64, whole: u64) -> String {
     let share = 100.0 * part as f64 / whole.max(1) as f64;
-    if share >= 10.0 || share == 0.0 { format!("{share:.0} %") } else { format!("{share:.2} %") }
+    match share {
+        _ if part == whole || part == 0 => format!("{share:.0} %"),
+        s if s < 0.01 => "< 0.01 %".to_owned(),
+        // Not all of it must not look like all of it.
+        s if s > 99.99 => "> 99.99 %".to_owned(),
+        s if (10.0..99.0).contains(&s) => format!("{share:.0} %"),
+        _ => format!("{share:.2} %"),
+    }
 }
 
 impl Page<'_> {
@@ -88,9 +133,9 @@ impl Page<'_> {
     fn headline(&mut self) {
         let header = &self.analysis.recordings[0].header;
         let load = &header.load;
-        let offered = self.analysis.offered.map_or(String::new(), |r| format!(", {r} offered"));
+        let sessions = if load.sessions == 1 { "session" } else { "sessions" };
         let headline = format!(
-            "{}: {}{offered}, {} sessions, {} on {}",
+            "{}: {}, {} {sessions}, {} on {}",
             load.model.name(),
             load.arrivals,
             load.sessions,
@@ -107,13 +152,8 @@ impl Page<'_> {
     fn verdict(&mut self) {
         let verdict = &self.analysis.verdict;
         let name = self.paint.state(verdict.state);
-        let believable = match verdict.believable_to {
-            None => "no printed quantile is shown to be the database's own".to_owned(),
-            Some(q) if q.get() >= 1.0 => "believable to the maximum".to_owned(),
-            Some(q) => format!("believable to {q}"),
-        };
-        let mut text = format!("verdict {name}: {believable}");
-        if !verdict.bound_reason.is_empty() {
+        let mut text = format!("verdict {name}: {}", believable(verdict));
+        if !verdict.bound_reason.is_empty() && verdict.state != VerdictState::Invalid {
             text += &format!("; {}", verdict.bound_reason);
         }
         self.wrapped("", "  ", &text);
@@ -137,7 +177,9 @@ impl Page<'_> {
         let offered = a.offered.map_or(String::new(), |r| format!("offered {r}   "));
         self.line(&format!(
             "{offered}achieved {}   goodput {}   {} requests in {seconds:.1} s",
-            a.achieved, a.goodput, a.total.counts.total
+            a.achieved,
+            a.goodput,
+            count(a.total.counts.total)
         ));
         let counts = &a.total.counts;
         let by_class: Vec<String> = OutcomeClass::ALL
@@ -146,48 +188,23 @@ impl Page<'_> {
                 let of_class = counts.outcomes.iter().filter(|(o, _)| o.class() == class);
                 let n: u64 = of_class.map(|(_, n)| n).sum();
                 let shown = n > 0 || class == OutcomeClass::Ok;
-                shown.then(|| format!("{} {n} ({})", class.name(), percent(n, counts.total)))
+                shown.then(|| format!("{} {} ({})", class.name(), count(n), percent(n, counts.total)))
             })
             .collect();
         let retries =
-            if counts.retries > 0 { format!("   retries {}", counts.retries) } else { String::new() };
+            if counts.retries > 0 { format!("   retries {}", count(counts.retries)) } else { String::new() };
         self.line(&format!("outcomes: {}{retries}", by_class.join("   ")));
         self.line("");
     }
 
     fn times(&mut self) {
-        let summaries: Vec<&MeasureSummary> = [Measure::Response, Measure::Service]
-            .into_iter()
-            .filter_map(|m| self.analysis.total.measures.iter().find(|s| s.measure == m))
-            .collect();
-        let mut head = vec![String::new()];
-        head.extend(summaries.iter().map(|s| format!("{} (n = {})", s.measure.name(), s.n)));
-        for measure in [Measure::PoolWait, Measure::Lag, Measure::PickUp] {
-            if self.summary(measure).is_some() {
-                head.push(measure.name().to_owned());
-            }
-        }
-        let mut table = Table::new(head);
-        for q in Quantile::PRINTED {
-            let mut row = vec![q.name()];
-            row.extend(summaries.iter().map(|s| quantile_cell(s, q)));
-            row.extend(self.harness_cells(q));
-            table.row(row);
-        }
-        let mut row = vec!["max".to_owned()];
-        row.extend(summaries.iter().map(|s| format!("{} observed", format_nanos(s.max))));
-        for measure in [Measure::PoolWait, Measure::Lag, Measure::PickUp] {
-            row.extend(self.summary(measure).map(|s| format_nanos(s.max)));
-        }
-        table.row(row);
-        let mut row = vec!["mean".to_owned()];
-        row.extend(summaries.iter().map(|s| estimate_time(&s.mean)));
-        for measure in [Measure::PoolWait, Measure::Lag, Measure::PickUp] {
-            row.extend(self.summary(measure).map(|s| time(s.mean.point)));
-        }
-        table.row(row);
+        let table = times::table(&self.analysis.total);
         self.text.push_str(&table.render(&self.paint));
-        self.line(&self.paint.faint(&format!("[low, high]: {:.0} % intervals", self.level() * 100.0)));
+        let mut note = format!("[low, high]: {:.0} % intervals", self.level() * 100.0);
+        if self.text.contains(times::NOT_KNOWN) {
+            note += &format!("; {}: too few requests are independent to state one", times::NOT_KNOWN);
+        }
+        self.line(&self.paint.faint(&note));
         self.line("");
     }
 
@@ -197,34 +214,6 @@ impl Page<'_> {
 
     fn summary(&self, measure: Measure) -> Option<&MeasureSummary> {
         self.analysis.total.measures.iter().find(|s| s.measure == measure && s.n > 0)
-    }
-
-    fn harness_cells(&self, q: Quantile) -> Vec<String> {
-        [Measure::PoolWait, Measure::Lag, Measure::PickUp]
-            .into_iter()
-            .filter_map(|m| self.summary(m))
-            .map(|s| {
-                let found = s.quantiles.iter().find(|(printed, _)| *printed == q);
-                found.map_or_else(|| "–".to_owned(), |(_, e)| time(e.point))
-            })
-            .collect()
-    }
-
-    fn spreads(&mut self) {
-        for measure in [Measure::Response, Measure::Service] {
-            let Some(s) = self.summary(measure) else { continue };
-            let spreads = &s.spreads;
-            let p99 = spreads.p99_over_mean.as_ref().map_or_else(|| "–".to_owned(), estimate_ratio);
-            let text = format!(
-                "sd {}   sd/mean {}   p99/mean {p99}   max/median {}   median/min {}",
-                estimate_time(&s.sd),
-                estimate_ratio(&spreads.coefficient_of_variation),
-                estimate_ratio(&spreads.max_over_median),
-                estimate_ratio(&spreads.median_over_min),
-            );
-            self.wrapped(&format!("{}: ", measure.name()), "  ", &text);
-        }
-        self.line("");
     }
 
     fn operations(&mut self) {
@@ -254,35 +243,13 @@ impl Page<'_> {
     }
 
     fn scope_table(&mut self, kind: &str, scopes: &[&ScopeSummary]) {
-        let main =
-            if self.summary(Measure::Response).is_some() { Measure::Response } else { Measure::Service };
-        let shown = [Quantile::PRINTED[0], Quantile::PRINTED[4], Quantile::PRINTED[5]];
-        let mut head = vec![format!("{kind} ({})", main.name()), "requests".to_owned(), "not ok".to_owned()];
-        head.extend(shown.iter().map(|q| q.name()));
-        head.push("max".to_owned());
-        let mut table = Table::new(head);
-        for scope in scopes {
-            let ok: u64 = scope
-                .counts
-                .outcomes
-                .iter()
-                .filter(|(o, _)| o.class() == OutcomeClass::Ok)
-                .map(|(_, n)| n)
-                .sum();
-            let mut row = vec![
-                scope.name.clone(),
-                scope.counts.total.to_string(),
-                (scope.counts.total - ok).to_string(),
-            ];
-            let summary = scope.measures.iter().find(|m| m.measure == main && m.n > 0);
-            for q in shown {
-                let found = summary.and_then(|s| s.quantiles.iter().find(|(p, _)| *p == q));
-                row.push(found.map_or_else(|| "–".to_owned(), |(_, e)| time(e.point)));
-            }
-            row.push(summary.map_or_else(|| "–".to_owned(), |s| format_nanos(s.max)));
-            table.row(row);
+        let has_response = self.summary(Measure::Response).is_some();
+        let measure = if has_response { Measure::Response } else { Measure::Service };
+        let shown = &scopes[..scopes.len().min(MOST_ROWS)];
+        self.text.push_str(&scopes::table(kind, measure, shown).render(&self.paint));
+        if scopes.len() > shown.len() {
+            self.line(&format!("… {} more in the report", scopes.len() - shown.len()));
         }
-        self.text.push_str(&table.render(&self.paint));
         self.line("");
     }
 
@@ -310,10 +277,13 @@ impl Page<'_> {
     }
 }
 
-fn quantile_cell(s: &MeasureSummary, q: Quantile) -> String {
-    match s.quantiles.iter().find(|(printed, _)| *printed == q) {
-        Some((_, e)) => estimate_time(e),
-        None => format!("– (needs {} samples)", q.samples_needed()),
+/// An invalid run has no bound: nothing of it is to be used.
+fn believable(verdict: &Verdict) -> String {
+    match verdict.believable_to {
+        _ if verdict.state == VerdictState::Invalid => "do not use the numbers below".to_owned(),
+        None => "no printed quantile is shown to be the database's own".to_owned(),
+        Some(q) if q.get() >= 1.0 => "believable to the maximum".to_owned(),
+        Some(q) => format!("believable to {q}"),
     }
 }
 

@@ -1,12 +1,137 @@
-//! Pages and documents of the fixtures.
+//! The pages of the fixtures, as people see them, and the documents.
 
 mod fixture;
 
+use analysis::Analysis;
+use record::Measure;
+use report::text::{TextOptions, comparison_page, page};
+use units::format_nanos;
+
+const OPTIONS: TextOptions = TextOptions { width: 100, colour: false };
+const WIDEST: usize = 110;
+const LONGEST: usize = 70;
+
+fn all() -> [(&'static str, Analysis); 4] {
+    [
+        ("open", fixture::open_loop()),
+        ("closed", fixture::closed_loop()),
+        ("tiny", fixture::tiny()),
+        ("censored", fixture::censored()),
+    ]
+}
+
+fn pretty(value: &serde_json::Value) -> String {
+    serde_json::to_string_pretty(value).expect("JSON values can be written")
+}
+
 #[test]
-fn print() {
-    let o = report::text::TextOptions { width: 100, colour: false };
-    for a in [fixture::open_loop(), fixture::closed_loop(), fixture::tiny(), fixture::censored()] {
-        println!("{}\n=======", report::text::page(&a, &o));
+fn pages_as_people_see_them() {
+    for (name, analysis) in all() {
+        insta::assert_snapshot!(format!("page-{name}"), page(&analysis, &OPTIONS));
     }
-    println!("{}", report::text::comparison_page(&fixture::comparison(), &o));
+    insta::assert_snapshot!("comparison-undecided", comparison_page(&fixture::comparison(), &OPTIONS));
+    insta::assert_snapshot!("comparison-decided", comparison_page(&fixture::decided_comparison(), &OPTIONS));
+}
+
+#[test]
+fn documents_as_programs_see_them() {
+    let mut document = report::json::document(&fixture::tiny());
+    // One scope of each kind shows what they all look like.
+    for scopes in ["operations", "phases"] {
+        document[scopes].as_array_mut().expect("scopes are an array").truncate(1);
+    }
+    insta::assert_snapshot!("document-tiny", pretty(&document));
+    insta::assert_snapshot!("document-comparison", pretty(&report::json::comparison(&fixture::comparison())));
+}
+
+#[test]
+fn pages_fit_a_terminal() {
+    let comparisons = [fixture::comparison(), fixture::decided_comparison()];
+    let pages = all().map(|(_, a)| page(&a, &OPTIONS)).into_iter();
+    for text in pages.chain(comparisons.iter().map(|c| comparison_page(c, &OPTIONS))) {
+        assert!(text.lines().count() <= LONGEST, "{} lines:\n{text}", text.lines().count());
+        for line in text.lines() {
+            assert!(line.chars().count() <= WIDEST, "{} columns: {line}", line.chars().count());
+            assert_eq!(line, line.trim_end());
+        }
+        assert!(text.ends_with('\n') && !text.ends_with("\n\n") && !text.contains("\n\n\n"), "{text}");
+    }
+}
+
+#[test]
+fn the_load_model_comes_first_and_the_verdict_before_any_result() {
+    for (name, analysis) in all() {
+        let text = page(&analysis, &OPTIONS);
+        let model = analysis.recordings[0].header.load.model.name();
+        assert!(text.starts_with(model), "{name}");
+        let verdict = text.find("\nverdict ").expect("has a verdict");
+        let units = [" ns", " µs", " ms", "/s", " %", "requests"];
+        let first = units.iter().filter_map(|unit| text.find(unit)).min().expect("has numbers");
+        assert!(verdict < first, "{name}");
+    }
+}
+
+#[test]
+fn withheld_quantiles_have_no_value() {
+    for (name, analysis) in all() {
+        let text = page(&analysis, &OPTIONS);
+        // The first table's first column of times: the response time, or the service time without one.
+        let main = analysis.total.measures.iter().find(|m| m.n > 0).expect("has times");
+        assert!(!main.withheld.is_empty(), "{name}");
+        for quantile in &main.withheld {
+            let line = text.lines().find(|l| l.split(' ').next() == Some(quantile.name().as_str()));
+            assert!(line.is_none_or(|l| l.contains("– (needs ")), "{name} {quantile}: {line:?}");
+        }
+    }
+    // Nothing of tiny but the median and what was observed: the first that is withheld says what it needs.
+    let text = page(&fixture::tiny(), &OPTIONS);
+    assert!(text.contains("\np75 ") && text.contains("– (needs 40 samples)"));
+    for beyond in ["p90", "p95", "p99", "p99.9", "p99.99"] {
+        assert!(!text.lines().any(|l| l.split(' ').next() == Some(beyond)), "{beyond}");
+    }
+}
+
+#[test]
+fn given_up_requests_give_lower_bounds() {
+    let analysis = fixture::censored();
+    let text = page(&analysis, &OPTIONS);
+    let response = analysis.total.measures.iter().find(|m| m.measure == Measure::Response);
+    let response = response.expect("an open loop has response times");
+    let bounds = response.quantiles.iter().filter(|(_, e)| e.bound == units::Bound::AtLeast);
+    let mut count = 0;
+    for (quantile, estimate) in bounds {
+        let value = format_nanos(units::Nanos(estimate.point.round() as u64));
+        let line = text.lines().find(|l| l.split(' ').next() == Some(quantile.name().as_str()));
+        assert!(line.is_some_and(|l| l.contains(&format!("≥ {value}"))), "{quantile}: {line:?}");
+        count += 1;
+    }
+    assert!(count >= 3);
+    assert!(text.contains("\nverdict invalid: do not use"));
+}
+
+#[test]
+fn colour_changes_nothing_but_colour() {
+    for (name, analysis) in all() {
+        let coloured = page(&analysis, &TextOptions { colour: true, ..OPTIONS });
+        assert!(coloured.contains("\x1b["), "{name}");
+        let mut plain = String::new();
+        let mut rest = coloured.as_str();
+        while let Some((before, code)) = rest.split_once("\x1b[") {
+            plain += before;
+            rest = code.split_once('m').expect("a code ends").1;
+        }
+        assert_eq!(plain + rest, page(&analysis, &OPTIONS), "{name}");
+    }
+}
+
+#[test]
+fn a_page_of_many_operations_stays_a_page() {
+    let mut analysis = fixture::open_loop();
+    let operation = analysis.scopes[0].clone();
+    analysis.scopes.extend((0..250).map(|i| {
+        let name = format!("Operation{i}");
+        analysis::ScopeSummary { scope: analysis::Scope::Operation(i), name, ..operation.clone() }
+    }));
+    let text = page(&analysis, &OPTIONS);
+    assert!(text.lines().count() <= LONGEST && text.contains("more in the report"), "{text}");
 }

@@ -3,6 +3,10 @@
 //! Exit codes: 0 done (a suspect verdict included), 1 a limit was broken (`--fail-if`, `search` without a
 //! rate that holds, `check` with a broken invariant), 2 the command could not be carried out, 3 the verdict is
 //! invalid.
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "flags' documentation is help text: `[:ALPHA]` is no link"
+)]
 
 mod cli;
 mod commands;

@@ -171,7 +171,7 @@ fn spectra(analysis: &Analysis) -> Vec<Value> {
             let quantiles: Vec<Value> = m
                 .quantiles
                 .iter()
-                .map(|(q, e)| json!([q.name(), q.get(), e.point, e.low(), e.high(), e.bound == Bound::AtLeast]))
+                .map(|(q, e)| json!([q.name(), q.get(), e.point, e.interval, e.bound == Bound::AtLeast]))
                 .collect();
             json!({"measure": m.measure.name(), "key": m.measure.key(), "n": m.n, "points": points, "quantiles": quantiles})
         })

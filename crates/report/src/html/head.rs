@@ -101,6 +101,15 @@ pub(super) fn verdict(analysis: &Analysis) -> String {
         "" => String::new(),
         reason => format!("; {reason}"),
     };
+    let believable = match verdict.state {
+        VerdictState::Invalid => {
+            // The bound weighs the harness and the host alone; it must not be read as a pardon.
+            let first = believable.chars().next().map_or_else(String::new, |c| c.to_lowercase().to_string());
+            let rest: String = believable.chars().skip(1).collect();
+            format!("Not to be used. But for the reasons below: {first}{rest}")
+        }
+        _ => believable,
+    };
     let mut markup = format!(
         "<section class=\"verdict {state}\" aria-label=\"verdict\">\n<p class=\"says\">\
          <span class=\"badge {state}\">{state}</span> <strong>{}</strong>{}.</p>\n",
@@ -141,7 +150,7 @@ pub(super) fn key_numbers(analysis: &Analysis) -> String {
     let ok: u64 = counts.outcomes.iter().filter(|(o, _)| o.class() == OutcomeClass::Ok).map(|(_, n)| n).sum();
     let mut cards = String::new();
     if let Some(offered) = analysis.offered {
-        cards += &card("offered", &offered.to_string(), "what the schedule asked");
+        cards += &card("offered", &offered.to_string(), "by the schedule");
         let share = 100.0 * analysis.achieved.get() / offered.get().max(f64::MIN_POSITIVE);
         cards += &card("achieved", &analysis.achieved.to_string(), &format!("{share:.1} % of offered"));
     } else {
@@ -155,12 +164,13 @@ pub(super) fn key_numbers(analysis: &Analysis) -> String {
     for q in CARDS.into_iter().filter_map(Quantile::new) {
         let name = format!("{q} {}", whole.measure.name());
         cards += &match whole.quantile(q) {
-            Some(e) => card(&name, &point(e), &interval(e).unwrap_or_else(|| "no interval known".to_owned())),
+            Some(e) => card(&name, &point(e), &interval(e).unwrap_or_else(|| "no interval".to_owned())),
             None => card(&name, "–", &needs(q)),
         };
     }
     let name = format!("max {}", whole.measure.name());
-    cards += &card(&name, &format_nanos(whole.max), "observed");
+    let (value, how) = maximum(whole);
+    cards += &card(&name, &value, how);
     format!("<dl class=\"cards\">\n{cards}</dl>\n")
 }
 
@@ -169,8 +179,21 @@ fn point(e: &Estimate) -> String {
     format!("{least}{}", time(e.point))
 }
 
+/// `[259, 433] µs`; each limit with its own unit where they differ.
 fn interval(e: &Estimate) -> Option<String> {
-    e.interval.map(|(low, high)| format!("[{}, {}]", time(low), time(high)))
+    let (low, high) = e.interval.map(|(low, high)| (time(low), time(high)))?;
+    let (Some((number, unit)), Some((other, its))) = (low.split_once(' '), high.split_once(' ')) else {
+        return Some(format!("[{low}, {high}]"));
+    };
+    Some(if unit == its { format!("[{number}, {other}] {unit}") } else { format!("[{low}, {high}]") })
+}
+
+/// The largest value and what it is: a censored request may have taken longer than was seen of it.
+fn maximum(m: &MeasureSummary) -> (String, &'static str) {
+    match m.censored {
+        0 => (format_nanos(m.max), "observed"),
+        _ => (format!("≥ {}", format_nanos(m.max)), "as far as seen"),
+    }
 }
 
 fn needs(q: Quantile) -> String {
@@ -179,15 +202,22 @@ fn needs(q: Quantile) -> String {
 
 /// Point and interval of a time as a table's cell.
 pub(super) fn time_cell(e: &Estimate) -> String {
-    let interval = interval(e).map_or(String::new(), |i| format!(" <small>{}</small>", text(&i)));
-    format!("{}{interval}", text(&point(e)))
+    let interval = interval(e).unwrap_or_else(|| "no interval".to_owned());
+    format!("{} <small>{}</small>", text(&point(e)), text(&interval))
+}
+
+/// Two decimals while they mean something.
+fn ratio(value: f64) -> String {
+    if value < 99.995 { format!("{value:.2}") } else { count(value.round() as u64) }
 }
 
 fn ratio_cell(e: &Estimate) -> String {
-    match e.interval {
-        Some((low, high)) => format!("{:.2} <small>[{low:.2}, {high:.2}]</small>", e.point),
-        None => format!("{:.2}", e.point),
-    }
+    let least = if e.bound == Bound::AtLeast { "≥ " } else { "" };
+    let interval = match e.interval {
+        Some((low, high)) => format!("[{}, {}]", ratio(low), ratio(high)),
+        None => "no interval".to_owned(),
+    };
+    format!("{least}{} <small>{interval}</small>", ratio(e.point))
 }
 
 fn quantile_cell(m: &MeasureSummary, q: Quantile) -> String {
@@ -208,14 +238,17 @@ pub(super) fn quantiles(analysis: &Analysis) -> String {
         table.row(&std::iter::once(text(name)).chain(cells).collect::<Vec<_>>());
     };
     row("requests", &|m| count(m.n));
-    row("min", &|m| format_nanos(m.min));
+    row("min", &|m| format!("{} <small>observed</small>", format_nanos(m.min)));
     let mut asked: Vec<Quantile> =
         first.quantiles.iter().map(|(q, _)| *q).chain(first.withheld.clone()).collect();
     asked.sort_by(|a, b| a.get().total_cmp(&b.get()));
     for q in asked {
         row(&q.name(), &|m| quantile_cell(m, q));
     }
-    row("max", &|m| format!("{} <small>observed</small>", format_nanos(m.max)));
+    row("max", &|m| {
+        let (value, how) = maximum(m);
+        format!("{value} <small>{how}</small>")
+    });
     row("mean", &|m| time_cell(&m.mean));
     row("standard deviation", &|m| time_cell(&m.sd));
     row("sd / mean", &|m| ratio_cell(&m.spreads.coefficient_of_variation));

@@ -24,12 +24,13 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
         (true, false) => "lag",
         // A closed loop's service time begins when the request is sent.
         (false, true) => "pick-up",
-        (false, false) => "",
+        // One part only: nothing to take apart.
+        (false, false) => return None,
     };
     let caption = format!(
         "Mean shares of what the requests around each quantile of the {name} spent their time on.{}{}",
         match harness {
-            "" | "lag" => " Without kernel stamps the pick-up is part of the service time.",
+            "lag" => " Without kernel stamps the pick-up is part of the service time.",
             "pick-up" => " Pick-up is the harness's own delay, not the database's.",
             _ => " Lag and pick-up are the harness's own delays, not the database's.",
         },
@@ -46,21 +47,18 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     canvas.legend(&keys);
     let (top, bottom) = (canvas.top + 22.0, canvas.top + 22.0 + ROW * rows.len() as f64);
     canvas.text((LEFT - 12.0, top - 8.0), Anchor::End, GREY, "quantile and value");
-    if !harness.is_empty() {
-        let head = format!("harness ({harness})");
-        canvas.text((RIGHT + 12.0, top - 8.0), Anchor::Start, GREY, &head);
-    }
+    canvas.text((RIGHT + 12.0, top - 8.0), Anchor::Start, GREY, &format!("harness ({harness})"));
     let x = Axis::linear(0.0, 100.0, LEFT, RIGHT);
     let ticks: Vec<(f64, String)> = (0..=4).map(|i| (25.0 * f64::from(i), format!("{} %", 25 * i))).collect();
     x.draw_below(&mut canvas, (top, bottom), &ticks);
     for (index, row) in rows.iter().enumerate() {
-        bar(&mut canvas, row, !harness.is_empty(), top + ROW * index as f64 + (ROW - BAR) / 2.0);
+        bar(&mut canvas, row, top + ROW * index as f64 + (ROW - BAR) / 2.0);
     }
     canvas.text(((LEFT + RIGHT) / 2.0, bottom + 38.0), Anchor::Middle, GREY, &format!("share of the {name}"));
     Some(canvas.finish(bottom + 54.0))
 }
 
-fn bar(canvas: &mut Canvas, row: &AnatomyRow, with_harness: bool, y: f64) {
+fn bar(canvas: &mut Canvas, row: &AnatomyRow, y: f64) {
     let middle = y + BAR / 2.0 + 4.0;
     let parts = [
         (row.pool_wait_ns, ORANGE, INK),
@@ -87,9 +85,6 @@ fn bar(canvas: &mut Canvas, row: &AnatomyRow, with_harness: bool, y: f64) {
             canvas.text((x + width / 2.0, middle), Anchor::Middle, ink, &text);
         }
         x += width;
-    }
-    if !with_harness {
-        return;
     }
     let harness = row.lag_ns + row.pick_up_ns.unwrap_or(0.0);
     let share = 100.0 * harness / sum;

@@ -96,7 +96,7 @@ impl<'a> Drawn<'a> {
             series,
             level,
             begin,
-            end: bucket_begin(held().last()?),
+            end: bucket_begin(held().next_back()?),
             longest: exact(level.max[longest], longest),
             shortest: exact(level.min[shortest], shortest),
         })

@@ -2,7 +2,7 @@
 
 use super::paint::{Paint, wrap};
 use super::table::Table;
-use super::{TextOptions, estimate_ratio, time};
+use super::{TextOptions, estimate_point, estimate_ratio};
 use analysis::{ComparedRow, Comparison};
 use units::Estimate;
 
@@ -16,24 +16,29 @@ pub fn comparison_page(comparison: &Comparison, options: &TextOptions) -> String
             text.push('\n');
         }
     };
-    let equivalent =
-        comparison.rows.iter().find(|r| r.name == comparison.decided_by).and_then(|r| r.equivalent);
-    let also = if equivalent == Some(true) { " and equivalent within the margin" } else { "" };
+    let decided = comparison.rows.iter().find(|r| r.name == comparison.decided_by);
+    let ratio = decided.and_then(|r| r.ratio.as_ref());
+    let ratio = ratio.map_or_else(String::new, |r| {
+        let unsure = if r.interval.is_none() { ", no interval" } else { "" };
+        format!(": {} times the base{unsure}", estimate_ratio(r))
+    });
+    let equivalent = decided.and_then(|r| r.equivalent) == Some(true);
     say(&format!(
-        "{} by {} of the {}{also}",
+        "{} by {} of the {}{ratio}{}",
         comparison.difference.name(),
         comparison.decided_by,
-        comparison.measure.name()
+        comparison.measure.name(),
+        if equivalent { ", equivalent within the margin" } else { "" },
     ));
     for (side, (names, state)) in [("base", &comparison.base), ("new", &comparison.new)] {
-        say(&format!("{side}: {} {} ({})", runs(names.len()), paint.state(*state), names.join(", ")));
+        say(&format!("{side}: {} ({}, {})", names.join(", "), runs(names.len()), paint.state(*state)));
     }
     for warning in &comparison.warnings {
         say(&format!("note: {warning}"));
     }
     say("");
     let asked = comparison.rows.iter().any(|r| r.equivalent.is_some());
-    let mut head: Vec<String> = ["", "base", "new", "new/base", ""].map(str::to_owned).to_vec();
+    let mut head: Vec<String> = ["", "base", "new", "new/base", "difference"].map(str::to_owned).to_vec();
     if asked {
         head.push("equivalent".to_owned());
     }
@@ -50,7 +55,7 @@ fn runs(count: usize) -> String {
 
 fn cells(row: &ComparedRow, asked: bool) -> Vec<String> {
     let plain = row.name.contains('/') || row.name.contains("variation");
-    let value = |e: &Estimate| if plain { format!("{:.2}", e.point) } else { time(e.point) };
+    let value = |e: &Estimate| if plain { format!("{:.2}", e.point) } else { estimate_point(e) };
     let ratio = row.ratio.as_ref().map_or_else(|| "–".to_owned(), estimate_ratio);
     let mut cells =
         vec![row.name.clone(), value(&row.base), value(&row.new), ratio, row.difference.name().to_owned()];
