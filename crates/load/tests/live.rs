@@ -173,12 +173,12 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 /// Runs `spec` against a server that freezes from 1 s to 2 s after the start.
 fn run(spec: &LoadSpec) -> Outcomes {
-    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     run_and_stop(spec, None)
 }
 
 /// As `run`, and asks for an end after a time.
 fn run_and_stop(spec: &LoadSpec, after: Option<Nanos>) -> Outcomes {
+    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let clock = clock::calibrate(ClockChoice::Auto).unwrap().start();
     let server = EchoServer::start(clock);
     let target = Echo { address: server.address };
