@@ -84,7 +84,13 @@ impl<S: Send> Connector<S> {
     /// One connecting thread's work, until [`Connector::end`].
     pub(crate) fn serve(&self, connect: impl Fn() -> Result<S, ConnectError>) {
         while !self.over.load(Ordering::Relaxed) {
-            let next = lock(&self.queue).recv_timeout(std::time::Duration::from_millis(20));
+            let next = {
+                let queue = lock(&self.queue);
+                if self.over.load(Ordering::Relaxed) {
+                    return; // the others had the queue meanwhile
+                }
+                queue.recv_timeout(std::time::Duration::from_millis(20))
+            };
             let (number, attempts) = match next {
                 Ok(next) => next,
                 Err(RecvTimeoutError::Timeout) => continue,

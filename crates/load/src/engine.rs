@@ -2,13 +2,13 @@
 
 use crate::connector::Connector;
 use crate::host::pin_to_set;
-use crate::local::{BusySince, Local, Shared};
+use crate::local::{Local, Shared, Watched};
 use crate::readiness::Readiness;
 use crate::schedule::{Schedule, Writer};
 use crate::sequencer::Sequencer;
 use crate::session::{Conditions, Happenings, run_session};
 use crate::spec::{LoadSpec, SpecError};
-use crate::supervisor::{RING_BITS, Supervisor, Watched, has_visits};
+use crate::supervisor::{RING_BITS, Supervisor, has_visits};
 use crate::worker::{Tasks, run_worker};
 use clock::{Clock, LiveClock};
 use driver::{Execution, Isolation, Session, StatementSpec, Target};
@@ -92,7 +92,7 @@ pub struct Subject<'a, T: Target, W> {
 /// the run in an orderly way.
 ///
 /// # Errors
-/// [`EngineError`], before any request was sent.
+/// [`EngineError`]. Only when the system refuses a thread may some of the first requests have been sent.
 pub fn run<T: Target, W: Workload>(
     subject: Subject<'_, T, W>,
     spec: &LoadSpec,
@@ -115,13 +115,17 @@ pub fn run<T: Target, W: Workload>(
 
     let connector = Connector::new(subject.sessions.len());
     let happenings = Noted { journal, outcomes_seen: AtomicU16::new(0), pause_noted: AtomicBool::new(false) };
-    let busy: Vec<BusySince> = (0..spec.sessions).map(|_| BusySince(AtomicU64::new(u64::MAX))).collect();
-    let watched = if execution == Execution::Blocking {
-        let pairs = subject.sessions.iter().zip(&busy);
-        pairs.map(|(session, busy_since)| Watched { busy_since, canceller: session.canceller() }).collect()
+    let watched: Vec<Watched> = if execution == Execution::Blocking {
+        subject.sessions.iter().map(|session| Watched::new(session.canceller())).collect()
     } else {
         Vec::new()
     };
+    let groups = deal(subject.sessions, workers);
+    let no_descriptor =
+        |e| EngineError::System(format!("no descriptor for a worker: {e}; raise `ulimit -n`"));
+    let readiness: Vec<Readiness> =
+        groups.iter().map(|g| Readiness::new(g.len())).collect::<Result<_, _>>().map_err(no_descriptor)?;
+    let last_end = AtomicU64::new(0);
     let running = AtomicUsize::new(workers);
     let conditions = Conditions {
         spec,
@@ -132,36 +136,45 @@ pub fn run<T: Target, W: Workload>(
     };
 
     std::thread::scope(|scope| {
-        for (index, (group, producer)) in
-            deal(subject.sessions, workers).into_iter().zip(producers).enumerate()
-        {
-            let busy_since = (execution == Execution::Blocking).then(|| &busy[index]);
-            let (shared, conditions, running) = (&shared, &conditions, &running);
-            let work = move || {
-                let _ended = CountDown(running);
-                work(group, producer, shared, conditions, clock, busy_since)
-            };
-            spawn(scope, format!("load-{index}"), work)?;
+        let start_all = || {
+            for (index, ((group, producer), readiness)) in
+                groups.into_iter().zip(producers).zip(readiness).enumerate()
+            {
+                let watched = watched.get(index);
+                let ended = CountDown { running: &running, last_end: &last_end, clock };
+                let (shared, conditions) = (&shared, &conditions);
+                let work = move || {
+                    let _ended = ended;
+                    work(group, producer, readiness, shared, conditions, clock, watched)
+                };
+                spawn(scope, format!("load-{index}"), work)?;
+            }
+            for index in 0..4.min(spec.sessions) {
+                let connect = || subject.target.connect(subject.statements, subject.isolation);
+                let connector = &connector;
+                spawn(scope, format!("connect-{index}"), move || connector.serve(connect))?;
+            }
+            Ok(())
+        };
+        let started = start_all();
+        if started.is_ok() {
+            let (shared, running) = (&shared, &running);
+            let watched = &watched;
+            Supervisor { spec, shared, clock, lead_in, stop, running, journal, watched }
+                .supervise(&mut writer);
+        } else {
+            shared.abandon.store(true, Ordering::Relaxed);
         }
-        for index in 0..4.min(spec.sessions) {
-            let connect = || subject.target.connect(subject.statements, subject.isolation);
-            let connector = &connector;
-            spawn(scope, format!("connect-{index}"), move || connector.serve(connect))?;
-        }
-        let supervisor =
-            Supervisor { spec, shared: &shared, clock, lead_in, stop, running: &running, journal, watched };
-        supervisor.supervise(&mut writer);
         connector.end();
-        Ok(())
+        started
     })
     .map_err(|e: std::io::Error| {
-        shared.abandon.store(true, Ordering::Relaxed);
         EngineError::System(format!(
             "could not start a worker thread: {e}; try fewer --sessions or --threads"
         ))
     })?;
 
-    let ended = clock.now();
+    let ended = Ticks(last_end.load(Ordering::Acquire));
     let never_sent = record_never_sent(spec, &shared, &mut writer, &mut rest, clock, lead_in, ended);
     Ok(LoadTotals { started: lead_in, ended, never_sent, interrupted: shared.stopping() })
 }
@@ -174,12 +187,17 @@ fn spawn<'scope, 'env>(
     std::thread::Builder::new().name(name).spawn_scoped(scope, work).map(drop)
 }
 
-/// Counts a worker out, however it ends.
-struct CountDown<'a>(&'a AtomicUsize);
+/// Counts a worker out, however it ends, and notes when the last one did.
+struct CountDown<'a> {
+    running: &'a AtomicUsize,
+    last_end: &'a AtomicU64,
+    clock: LiveClock,
+}
 
 impl Drop for CountDown<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Release); // pairs with the supervisor's Acquire
+        self.last_end.fetch_max(self.clock.now().0, Ordering::Release);
+        self.running.fetch_sub(1, Ordering::Release); // pairs with the supervisor's Acquire
     }
 }
 
@@ -221,10 +239,11 @@ fn deal<S>(sessions: Vec<S>, workers: usize) -> Vec<Vec<(u16, S)>> {
 fn work<S, W, H>(
     group: Vec<(u16, S)>,
     producer: Producer,
+    mut readiness: Readiness,
     shared: &Shared,
     conditions: &Conditions<'_, W, Connector<S>, H>,
     clock: LiveClock,
-    busy_since: Option<&BusySince>,
+    watched: Option<&Watched>,
 ) where
     S: Session,
     W: Workload,
@@ -234,16 +253,7 @@ fn work<S, W, H>(
     clock::set_timer_slack(Nanos(1));
     // A CPU list that the kernel refuses was refused before, when the run's capabilities were read back.
     let _ = pin_to_set(&spec.cpus);
-    let Ok(mut readiness) = Readiness::new(group.len()) else {
-        conditions.happenings.first_error(
-            0,
-            clock.now(),
-            Outcome::Unavailable,
-            "no descriptor left for a worker's epoll; raise `ulimit -n`".to_owned(),
-        );
-        return;
-    };
-    let local = Local::new(clock, shared, producer, group.len(), spec.timeout, busy_since);
+    let local = Local::new(clock, shared, producer, group.len(), spec.timeout, watched);
     let futures = group
         .into_iter()
         .enumerate()

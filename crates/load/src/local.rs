@@ -3,12 +3,14 @@
 use crate::schedule::Schedule;
 use crate::timers::Timers;
 use clock::Clock;
+use driver::Canceller;
 use record::{Producer, RawSample};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
 use units::{Nanos, Ticks};
 
@@ -85,6 +87,11 @@ impl Shared {
         due.0 > self.stop_at.load(Ordering::Relaxed)
     }
 
+    /// Whether waiting for a request's due time is pointless.
+    pub(crate) fn gives_up(&self, due: Ticks) -> bool {
+        self.called_off(due) || self.abandoned()
+    }
+
     /// The phase of a moment.
     #[inline]
     pub(crate) fn phase_at(&self, now: Ticks) -> u8 {
@@ -93,9 +100,32 @@ impl Shared {
     }
 }
 
-/// The times at which a blocking session is busy, for the supervisor; `u64::MAX` when it is not.
+/// A blocking session as the supervisor sees it.
 #[repr(align(64))]
-pub(crate) struct BusySince(pub(crate) AtomicU64);
+pub(crate) struct Watched {
+    /// When the request in flight was sent; `u64::MAX` when there is none.
+    pub(crate) busy_since: AtomicU64,
+    /// Interrupts the session that is there at present.
+    canceller: Mutex<Option<Canceller>>,
+}
+
+impl Watched {
+    pub(crate) fn new(canceller: Option<Canceller>) -> Watched {
+        Watched { busy_since: AtomicU64::new(u64::MAX), canceller: Mutex::new(canceller) }
+    }
+
+    /// Interrupts the request in flight, if the session can be interrupted.
+    pub(crate) fn interrupt(&self) {
+        if let Some(cancel) = self.canceller.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            cancel();
+        }
+    }
+
+    /// The session was replaced: interrupt the new one from now on.
+    pub(crate) fn replaced(&self, canceller: Option<Canceller>) {
+        *self.canceller.lock().unwrap_or_else(PoisonError::into_inner) = canceller;
+    }
+}
 
 pub(crate) struct Local<'a, C, K> {
     pub(crate) clock: C,
@@ -115,7 +145,7 @@ pub(crate) struct Local<'a, C, K> {
     registrations: RefCell<Vec<(RawFd, u32)>>,
     timeout_ticks: Option<u64>,
     /// For blocking sessions: tells the supervisor when the request in flight was sent.
-    busy_since: Option<&'a BusySince>,
+    watched: Option<&'a Watched>,
 }
 
 impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
@@ -125,7 +155,7 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
         sink: K,
         tasks: usize,
         timeout: Option<Nanos>,
-        busy_since: Option<&'a BusySince>,
+        watched: Option<&'a Watched>,
     ) -> Local<'a, C, K> {
         let timeout_ticks = timeout.map(|t| clock.ticks_in(t));
         Local {
@@ -141,7 +171,7 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
             in_flight: Cell::new(0),
             registrations: RefCell::new(Vec::with_capacity(tasks)),
             timeout_ticks,
-            busy_since,
+            watched,
         }
     }
 
@@ -213,8 +243,8 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
     pub(crate) fn begin_flight(&self, task: u32, sent: Ticks) {
         self.in_flight.set(self.in_flight.get() + 1);
         self.sent_at[task as usize].set(sent.0);
-        if let Some(busy) = self.busy_since {
-            busy.0.store(sent.0, Ordering::Relaxed);
+        if let Some(watched) = self.watched {
+            watched.busy_since.store(sent.0, Ordering::Relaxed);
         }
     }
 
@@ -225,8 +255,8 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
         self.in_flight.set(self.in_flight.get() - 1);
         self.sent_at[task as usize].set(u64::MAX);
         self.cancels[task as usize].set(Cancel::No);
-        if let Some(busy) = self.busy_since {
-            busy.0.store(u64::MAX, Ordering::Relaxed);
+        if let Some(watched) = self.watched {
+            watched.busy_since.store(u64::MAX, Ordering::Relaxed);
         }
     }
 
@@ -271,6 +301,13 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
 
     pub(crate) fn next_registration(&self) -> Option<(RawFd, u32)> {
         self.registrations.borrow_mut().pop()
+    }
+
+    /// A blocking session was replaced by one with this canceller.
+    pub(crate) fn session_replaced(&self, canceller: Option<Canceller>) {
+        if let Some(watched) = self.watched {
+            watched.replaced(canceller);
+        }
     }
 
     /// Whether requests have a time limit.

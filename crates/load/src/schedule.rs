@@ -130,13 +130,17 @@ impl Schedule {
         }
     }
 
-    /// The phase of the request that the next claim will get; `None` when it is not written yet.
+    /// The phase of the request that the next claim will get; `None` when it is not written yet, or was
+    /// claimed and written over while this looked.
     pub(crate) fn next_phase(&self) -> Option<u8> {
         let number = self.claimed.0.load(Ordering::Relaxed);
-        match self.look_up(number) {
-            Claim::Request(_, planned) => Some(planned.phase),
-            Claim::NotYet | Claim::Ended => None,
+        if number >= self.published.0.load(Ordering::Acquire) || number >= self.end.0.load(Ordering::Relaxed)
+        {
+            return None;
         }
+        let seq = self.first_request(number);
+        let meta = self.slots[(seq & self.mask) as usize].meta.load(Ordering::Relaxed);
+        (meta as u32 == seq as u32).then_some((meta >> 40) as u8)
     }
 
     /// Claims from `number` on get nothing.
@@ -186,6 +190,10 @@ impl Writer {
     /// Writes as far ahead as the ring allows, or until `limit` more numbers are written. True when the
     /// sequence has ended.
     pub(crate) fn fill(&mut self, schedule: &Schedule, limit: u64) -> bool {
+        // Nobody may claim behind a known end; what is not written yet stays for `leftovers`.
+        if schedule.end.0.load(Ordering::Relaxed) != u64::MAX {
+            return self.ended;
+        }
         let visits = !schedule.heads.is_empty();
         let last = self.numbers.saturating_add(limit);
         let mut room = self.room(schedule);
@@ -222,6 +230,10 @@ impl Writer {
     /// The first request that there is no room for at present.
     fn room(&self, schedule: &Schedule) -> u64 {
         let oldest = schedule.oldest_needed();
+        if oldest + schedule.mask < self.numbers {
+            // A claimer was suspended between reading the count and naming its number: wait for it.
+            return 0;
+        }
         let first =
             if oldest < self.numbers { schedule.first_request(oldest) } else { self.sequencer.position() };
         first + schedule.mask + 1
@@ -369,6 +381,27 @@ mod tests {
         let mut left = Vec::new();
         writer.leftovers(&schedule, Nanos::from_secs(1), |seq, _| left.push(seq));
         assert_eq!(left, (1000..total).collect::<Vec<_>>());
+    }
+
+    /// The ring is full of requests that are due, and the writer is called again after the stop.
+    #[test]
+    fn a_stop_of_an_overloaded_run_loses_nothing() {
+        let schedule = Schedule::new(1 << 12, false, 1);
+        let mut writer = Writer::new(open("10s@10000/s"));
+        writer.fill(&schedule, u64::MAX);
+        let stop = Nanos::from_secs(5);
+        writer.stop_at(&schedule, stop);
+        for _ in 0..1000 {
+            schedule.take_number(0);
+            schedule.release(0);
+            writer.fill(&schedule, u64::MAX);
+        }
+        let mut left = Vec::new();
+        writer.leftovers(&schedule, stop, |seq, _| left.push(seq));
+        let mut reference = open("10s@10000/s");
+        let due =
+            std::iter::from_fn(|| reference.next_request()).filter(|p| p.intended.unwrap() <= stop).count();
+        assert_eq!(left, (1000..due as u64).collect::<Vec<_>>());
     }
 
     #[test]

@@ -91,9 +91,14 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
             result = conditions.workload.run(&plan, &mut conversation).await;
         }
         let mut stamps = conversation.finish();
-        let (outcome, usable) = conclude(result, local.shared.abandoned());
+        let (outcome, usable) = conclude(result, stamps, local);
         if !stamps.completed.is_some() {
-            stamps.completed = local.clock.now(); // refused before anything was sent
+            // Refused before anything was sent: that, too, happens at its due time and not earlier.
+            local.wait_until(task, held.due, || local.shared.gives_up(held.due)).await;
+            if local.shared.called_off(held.due) {
+                break;
+            }
+            stamps.completed = local.clock.now();
         }
         let phase = agenda.phase_of(&held, &stamps, local);
         local.sink.borrow_mut().push(sample(
@@ -155,13 +160,20 @@ fn retryable(result: Result<Outcome, OpError>) -> bool {
 }
 
 /// The sample's outcome, and whether the session can go on. A blocking session that was interrupted says
-/// "timeout" of its own accord; when the run has ended, it was that and not the limit.
+/// "timeout" of its own accord. It was one only if the limit had passed: otherwise the run had ended, or the
+/// interrupt was meant for the request before; either way nobody knows how long this one would have taken.
 #[inline]
-fn conclude(result: Result<Outcome, OpError>, run_ended: bool) -> (Outcome, bool) {
+fn conclude<C: Clock, K: Sink>(
+    result: Result<Outcome, OpError>,
+    stamps: Stamps,
+    local: &Local<'_, C, K>,
+) -> (Outcome, bool) {
     match result {
         Ok(outcome) => (outcome, true),
-        Err(error) if error.outcome == Outcome::Timeout && run_ended => {
-            (Outcome::Unfinished, error.session_usable)
+        Err(error) if error.outcome == Outcome::Timeout => {
+            let limit = local.timeout_ticks().unwrap_or(u64::MAX);
+            let late = stamps.completed.0.saturating_sub(stamps.sent.0) >= limit;
+            (if late { Outcome::Timeout } else { Outcome::Unfinished }, error.session_usable)
         }
         Err(error) => (error.outcome, error.session_usable),
     }
@@ -242,6 +254,7 @@ where
     loop {
         if let Some(new) = conditions.replacement.take(number) {
             local.shared.alive.fetch_add(1, Ordering::Relaxed);
+            local.session_replaced(new.canceller());
             conditions.happenings.replaced(number, since, local.clock.now());
             if let Some(fd) = new.descriptor() {
                 local.register(fd, task);
@@ -328,8 +341,8 @@ impl<'a> Agenda<'a> {
             let due = self.next_due;
             return Some(Held { seq, planned, intended: due, due });
         }
-        if local.shared.session_limits.is_some() {
-            self.wait_for_admission(task, local).await?;
+        if local.shared.session_limits.is_some() && self.wait_for_admission(task, local).await? {
+            self.admit(local);
         }
         if self.closed {
             return self.next_closed(task, local).await;
@@ -389,8 +402,10 @@ impl<'a> Agenda<'a> {
                 Claim::Ended => return None,
                 Claim::NotYet => {
                     let soon = local.clock.now().0 + local.clock.ticks_in(Nanos::from_micros(100));
-                    local.wait_until(task, Ticks(soon), || local.shared.stopping()).await;
-                    if self.closed && local.shared.stopping() {
+                    let over = || local.shared.stopping() || local.shared.abandoned();
+                    local.wait_until(task, Ticks(soon), over).await;
+                    // Not written, so the writer still hands it out as never sent where it counts.
+                    if local.shared.abandoned() || (self.closed && local.shared.stopping()) {
                         return None;
                     }
                 }
@@ -398,10 +413,33 @@ impl<'a> Agenda<'a> {
         }
     }
 
-    /// Waits while the current phase has fewer sessions than this one's number.
-    async fn wait_for_admission<C: Clock, K: Sink>(&self, task: u32, local: &Local<'_, C, K>) -> Option<()> {
+    /// A session that was not allowed to work becomes free now, and owes nothing for the time before.
+    fn admit<C: Clock, K: Sink>(&mut self, local: &Local<'_, C, K>) {
+        self.free = local.clock.now();
+        self.next_due = self.next_due.max(self.free);
+        let ticks = self.free.0.saturating_sub(self.lead_in.0) as f64;
+        let now = ticks / local.clock.ticks_in(Nanos::from_secs(1)) as f64;
+        if let Some((rate, sessions)) = rate_at(self.spec, Nanos::from_secs_f64(now))
+            && self.throttled
+        {
+            let step = f64::from(sessions) / rate;
+            let missed = ((now - self.own_schedule.next) / step).ceil().max(0.0);
+            self.own_schedule.next += missed * step;
+        }
+    }
+
+    /// Waits while the current phase has fewer sessions than this one's number. Whether it had to.
+    async fn wait_for_admission<C: Clock, K: Sink>(
+        &self,
+        task: u32,
+        local: &Local<'_, C, K>,
+    ) -> Option<bool> {
         let limits = local.shared.session_limits.as_ref()?;
+        let mut waited = false;
         loop {
+            if local.shared.abandoned() {
+                return None;
+            }
             let now = local.clock.now();
             let phase = if self.closed {
                 Some(local.shared.phase_at(now))
@@ -410,13 +448,14 @@ impl<'a> Agenda<'a> {
             };
             if now >= self.end || local.shared.stopping() {
                 // Past the end all help with the backlog; `take_number` tells when there is none.
-                return if self.closed { None } else { Some(()) };
+                return if self.closed { None } else { Some(waited) };
             }
             if phase.is_some_and(|p| u32::from(self.session) < limits[usize::from(p)]) {
-                return Some(());
+                return Some(waited);
             }
+            waited = true;
             let soon = Ticks(now.0 + local.clock.ticks_in(Nanos::from_millis(1)));
-            local.wait_until(task, soon, || local.shared.stopping()).await;
+            local.wait_until(task, soon, || local.shared.stopping() || local.shared.abandoned()).await;
         }
     }
 

@@ -68,11 +68,15 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
         let (local, due) = (self.local, self.due);
         let mut now = local.clock.now();
         if now < due {
-            local.wait_until(self.task, due, || local.shared.called_off(due)).await;
+            local.wait_until(self.task, due, || local.shared.gives_up(due)).await;
             now = local.clock.now();
         }
         if local.shared.called_off(due) {
             self.given_up = true;
+            return Err(OpError::refused(Outcome::Unfinished));
+        }
+        if local.shared.abandoned() {
+            // Due and never sent: recorded as that.
             return Err(OpError::refused(Outcome::Unfinished));
         }
         self.stamps.sent = now;

@@ -2,11 +2,10 @@
 //! that take too long, notice outages, end the run.
 
 use crate::engine::Journal;
-use crate::local::{BusySince, Shared};
+use crate::local::{Shared, Watched};
 use crate::schedule::Writer;
 use crate::spec::{LoadSpec, Model};
 use clock::{Clock, LiveClock};
-use driver::Canceller;
 use record::EventKind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use units::{Nanos, Ticks};
@@ -16,12 +15,6 @@ const INTERVAL: Nanos = Nanos::from_millis(5);
 
 /// How far ahead an interrupted run's end lies: so that every session knows of it before it is there.
 const STOP_AHEAD: Nanos = Nanos::from_millis(20);
-
-/// A blocking session as the supervisor sees it.
-pub(crate) struct Watched<'a> {
-    pub(crate) busy_since: &'a BusySince,
-    pub(crate) canceller: Option<Canceller>,
-}
 
 pub(crate) struct Supervisor<'a> {
     pub(crate) spec: &'a LoadSpec,
@@ -33,7 +26,8 @@ pub(crate) struct Supervisor<'a> {
     /// Workers that still run.
     pub(crate) running: &'a AtomicUsize,
     pub(crate) journal: &'a dyn Journal,
-    pub(crate) watched: Vec<Watched<'a>>,
+    /// Blocking sessions.
+    pub(crate) watched: &'a [Watched],
 }
 
 impl Supervisor<'_> {
@@ -47,11 +41,13 @@ impl Supervisor<'_> {
             writer.fill(&self.shared.schedule, u64::MAX);
             let now = self.clock.now();
             if self.stop.load(Ordering::Relaxed) && !self.shared.stopping() {
-                // An interrupted run ends now: what is in flight gets a second, the backlog nothing.
+                // An interrupted run ends now: what is in flight and what the ring still holds get a second.
                 let stop_at = Ticks(now.0 + self.clock.ticks_in(STOP_AHEAD));
                 self.shared.stop_at.store(stop_at.0, Ordering::Relaxed);
                 writer.stop_at(&self.shared.schedule, self.offset(stop_at));
-                ends_at = now.0.saturating_sub(drain) + self.clock.ticks_in(Nanos::from_secs(1)).min(drain);
+                let grace = self.clock.ticks_in(Nanos::from_secs(1)).min(drain);
+                // Not abandoned before the moment up to which requests are sent.
+                ends_at = (now.0 + grace).max(stop_at.0).saturating_sub(drain);
             }
             if now.0 > ends_at + drain {
                 self.shared.abandon.store(true, Ordering::Relaxed);
@@ -77,13 +73,11 @@ impl Supervisor<'_> {
     fn interrupt_late(&self, now: Ticks) {
         let limit = self.spec.timeout.map(|t| self.clock.ticks_in(t));
         let abandoned = self.shared.abandoned();
-        for watched in &self.watched {
-            let since = watched.busy_since.0.load(Ordering::Relaxed);
+        for watched in self.watched {
+            let since = watched.busy_since.load(Ordering::Relaxed);
             let late = since != u64::MAX && limit.is_some_and(|limit| since.saturating_add(limit) <= now.0);
-            if let Some(cancel) =
-                watched.canceller.as_ref().filter(|_| late || (abandoned && since != u64::MAX))
-            {
-                cancel();
+            if late || (abandoned && since != u64::MAX) {
+                watched.interrupt();
             }
         }
     }

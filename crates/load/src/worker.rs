@@ -80,14 +80,16 @@ pub(crate) fn run_worker<F, C, K>(
             wake_all(tasks, local);
         }
         if local.shared.abandoned() {
+            // What is in flight ends as unfinished, and so does what is held and due; who waits gives up.
             local.expire(now, true, &mut readiness.ready);
-            readiness.ready.drain(..).for_each(|task| tasks.poll(task));
+            (0..tasks.len()).for_each(|task| tasks.poll(task as u32));
             return;
         }
         let limit = if runnable || tasks.all_done() {
             Nanos::ZERO
         } else {
-            wait_limit(local.next_time(), local.clock.now(), spin_window, ticks_per_second)
+            let check = if local.in_flight() > 0 { next_check } else { u64::MAX };
+            wait_limit(local.next_time(), check, local.clock.now(), spin_window, ticks_per_second)
         };
         // With nothing in flight a spin needs no look at the descriptors.
         if limit > Nanos::ZERO || (readiness.has_descriptors() && local.in_flight() > 0) {
@@ -97,11 +99,12 @@ pub(crate) fn run_worker<F, C, K>(
     }
 }
 
-/// How long the kernel may let us sleep: until `spin_window` before the next time, at most 20 ms.
+/// How long the kernel may let us sleep: until `spin_window` before the next time, until the next look at
+/// the time limits, at most 20 ms.
 #[inline]
-fn wait_limit(next: Option<Ticks>, now: Ticks, spin_window: u64, ticks_per_second: f64) -> Nanos {
-    let Some(next) = next else { return LONGEST_WAIT };
-    let ahead = next.0.saturating_sub(now.0).saturating_sub(spin_window);
+fn wait_limit(next: Option<Ticks>, check: u64, now: Ticks, spin_window: u64, ticks_per_second: f64) -> Nanos {
+    let due = next.map_or(u64::MAX, |next| next.0.saturating_sub(spin_window));
+    let ahead = due.min(check).saturating_sub(now.0);
     let nanos = Nanos((ahead as f64 * 1e9 / ticks_per_second) as u64);
     nanos.min(LONGEST_WAIT)
 }

@@ -172,6 +172,20 @@ fn visits_of_a_partly_open_load_follow_completions() {
     assert!(followers as f64 > 0.75 * samples.len() as f64, "{followers} of {}", samples.len());
 }
 
+/// A session that had to rest owes nothing for the time before, and its wait is not the harness's lag.
+#[test]
+fn sessions_that_join_a_phase_do_not_catch_up() {
+    let fast = || Box::new(FifoServer::new(Nanos::from_micros(10), vec![]).answer_after_service());
+    let phases = "3s@1000/s sessions=1, 3s@1000/s sessions=4";
+    let throttled = simulate(&spec(Model::ThrottledClosed, phases, 4), &Pings, fast()).unwrap();
+    let second = throttled.iter().filter(|s| s.phase == 1).count();
+    assert!((2900..3100).contains(&second), "{second} requests in 3 s at 1,000/s");
+    assert!(throttled.iter().all(|s| s.sent == s.ready), "waiting for admission is no lag");
+    let model = Model::Open { process: Process::Poisson };
+    let open = simulate(&spec(model, "1s@300000/s sessions=1, 1s@1000/s sessions=4", 4), &Pings, fast()).unwrap();
+    assert!(open.iter().all(|s| s.sent == s.ready), "waiting for admission is pool wait");
+}
+
 /// A server with a random service time per exchange, errors, lost connections and stuck requests.
 struct Faulty {
     seed: Seed,
