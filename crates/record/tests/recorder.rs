@@ -131,7 +131,10 @@ fn events_noise_and_phases_are_converted_too() {
     let finished = recorder.finish(EndOfRun::new(Ending::Completed)).unwrap();
     let recording = Recording::open(&finished.path).unwrap();
     let phase = &recording.header().phases[0];
-    assert!(phase.begin.is_some() && (phase.end - phase.begin).0.abs_diff((end.0 - begin.0).max(1)) <= 2);
+    // The phase's end lies past the last anchor: what is extrapolated over 5 ms from anchors that lie closer
+    // together is good to a per cent, not to a nanosecond.
+    let span = end.0 - begin.0;
+    assert!(phase.begin.is_some() && (phase.end - phase.begin).0.abs_diff(span) <= span / 100);
     assert_eq!(recording.header().target, "null://");
     let expected = Event {
         kind: EventKind::Fault,
