@@ -70,6 +70,10 @@ impl TargetUrl {
             return Ok(url);
         };
         let (authority, path) = hierarchical.split_once('/').unwrap_or((hierarchical, ""));
+        // Else the rest of a password would be shown as a path or an option.
+        if path.contains('@') || query.contains('@') {
+            return Err(fail("an `@` after `/` or `?`: in a user, password or option write %2F, %3F, %40"));
+        }
         url.path = decode(path)?;
         let (credentials, location) = match authority.rsplit_once('@') {
             Some((credentials, location)) => (Some(credentials), location),
@@ -134,7 +138,7 @@ impl fmt::Display for TargetUrl {
         }
         f.write_str(&self.path)?;
         let mut separator = '?';
-        for (name, value) in self.options.iter().filter(|(name, _)| name != "password") {
+        for (name, value) in self.options.iter().filter(|(name, _)| !names_password(name)) {
             write!(f, "{separator}{name}={value}")?;
             separator = '&';
         }
@@ -148,20 +152,41 @@ impl fmt::Debug for TargetUrl {
     }
 }
 
+/// A text that could not be taken apart, without what may be a password in it.
+///
+/// Where its parts begin is not certain, so that all before the last `@` counts as credentials, and of these
+/// only a user name that can't be anything else is shown; of what follows, everything after the first mention
+/// of a password is left out.
 fn hide_password(text: &str) -> String {
-    // `?password=…` is as secret as the one before the `@`.
-    let (text, options) = text.split_once('?').unwrap_or((text, ""));
-    let shown: Vec<&str> =
-        options.split('&').filter(|o| !o.is_empty() && !o.starts_with("password=")).collect();
-    let options = if shown.is_empty() { String::new() } else { format!("?{}", shown.join("&")) };
-    hide_credentials(text) + &options
+    let is_name = |scheme: &str| !scheme.contains(['/', '@', '?', ':']);
+    let (lead, rest) = match text.split_once("://").filter(|(scheme, _)| is_name(scheme)) {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), text),
+    };
+    let (credentials, location) = match rest.rsplit_once('@') {
+        // The `@` may lie within the option's value.
+        Some((before, _)) if before.split(['?', '&']).skip(1).any(names_password) => return lead + "…",
+        Some((credentials, location)) => (format!("{}@", plain_user(credentials)), location),
+        None => (String::new(), rest),
+    };
+    let (body, options) = location.split_once('?').unwrap_or((location, ""));
+    let shown: Vec<&str> = options.split('&').take_while(|o| !names_password(o)).collect();
+    let shown = shown.join("&");
+    let separator = if shown.is_empty() { "" } else { "?" };
+    format!("{lead}{credentials}{body}{separator}{shown}")
 }
 
-fn hide_credentials(text: &str) -> String {
-    let Some((before, after)) = text.split_once("//") else { return text.to_owned() };
-    let Some((credentials, rest)) = after.split_once('@') else { return text.to_owned() };
+/// The user of `user:password`; `…` where the text may be something else.
+fn plain_user(credentials: &str) -> &str {
     let user = credentials.split(':').next().unwrap_or("");
-    format!("{before}//{user}@{rest}")
+    if user.contains(['@', '/', '?', '&', '=']) { "…" } else { user }
+}
+
+/// Whether an option's name, its escapes resolved, is that of a secret.
+fn names_password(option: &str) -> bool {
+    let name = option.split('=').next().unwrap_or("");
+    let name = percent_decode(name).unwrap_or_else(|| name.to_owned());
+    name.to_ascii_lowercase().contains("password")
 }
 
 fn percent_decode(text: &str) -> Option<String> {
@@ -207,11 +232,34 @@ mod tests {
         );
         assert_eq!(
             message("postgres://h:x/d?password=secret&sslmode=require"),
+            "target `postgres://h:x/d`: the port is not a number in 1..65535"
+        );
+        assert_eq!(
+            message("postgres://h:x/d?sslmode=require&Pass%77ord=sec&ret=1"),
             "target `postgres://h:x/d?sslmode=require`: the port is not a number in 1..65535"
         );
         assert!(message("nonsense").contains("no scheme"));
         assert!(message("p%://x").contains("scheme"));
         assert!(message("postgres://h/%zz").contains("percent"));
         assert!(message("sqlite:x?y").contains("no `=value`"));
+    }
+
+    #[test]
+    fn a_password_with_signs_of_its_own_is_not_shown() {
+        for (text, shown) in [
+            ("postgres://app:se?cret@127.0.0.1/db", "postgres://app@127.0.0.1/db"),
+            ("postgres://app:se?cr=et@127.0.0.1/db", "postgres://app@127.0.0.1/db"),
+            ("postgres://app:12?cr=et@127.0.0.1/db", "postgres://app@127.0.0.1/db"),
+            ("postgres://app:12/cret@127.0.0.1/db", "postgres://app@127.0.0.1/db"),
+            ("postgres://app:p@cret@127.0.0.1:x/db", "postgres://app@127.0.0.1:x/db"),
+            ("postgres://app:cret?p@cret@127.0.0.1:x/db", "postgres://app@127.0.0.1:x/db"),
+            ("postgres://a/cret:p@127.0.0.1:x/db", "postgres://…@127.0.0.1:x/db"),
+            ("postgres://h:x/db?password=cret&cret", "postgres://h:x/db"),
+            ("postgres://h:x/db?password=a@cret", "postgres://…"),
+            ("pg sql:app:cret@127.0.0.1//db", "pg sql@127.0.0.1//db"),
+        ] {
+            let message = TargetUrl::parse(text).expect_err(text).to_string();
+            assert!(message.starts_with(&format!("target `{shown}`: ")), "{text}: {message}");
+        }
     }
 }

@@ -171,7 +171,8 @@ Examples:
   truetail compare before/ after/ --fail-if 'p99 > +5%' --fail-if 'mean > +3%'
   truetail compare before/ after/ --equivalent-within 5%
   truetail compare --run 'sqlite:a.db -r 1000/s' --vs 'sqlite:b.db -r 1000/s' --repeat 5
-Exit codes: 0 done, 1 a --fail-if limit was broken, 2 could not be compared.";
+Exit codes: 0 done, 1 a --fail-if limit was broken, 2 could not be compared or a limit could not be decided,
+3 the verdict of a run is invalid (unless --force).";
 
 const SEARCH_EXAMPLES: &str = "\
 Examples:
@@ -278,7 +279,7 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "MARGIN")]
     pub(crate) equivalent_within: Option<String>,
 
-    /// Compare although load models or offered rates differ
+    /// Compare although load models or offered rates differ, or the verdict of a run is invalid
     #[arg(long)]
     pub(crate) force: bool,
 

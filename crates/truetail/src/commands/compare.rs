@@ -3,10 +3,11 @@
 use super::open_recordings;
 use crate::cli::CompareArguments;
 use crate::{Ended, interrupt, output, run, search};
-use analysis::{Analysis, CompareOptions, ComparedRow, Comparison, compare};
+use analysis::{Analysis, CompareOptions, ComparedRow, Comparison, VerdictState, compare};
 use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use units::Bound;
 
 /// A change that must not be: `p99 > +5%`.
 #[derive(Clone, PartialEq, Debug)]
@@ -29,9 +30,26 @@ impl Limit {
         Ok(Limit { text: text.to_owned(), row: row.trim().to_owned(), above: 1.0 + percent / 100.0 })
     }
 
-    /// Whether the whole interval of the ratio lies above the limit.
+    /// Whether the whole interval of the ratio lies above the limit; an error where that can't be told: a gate
+    /// that can't close must not look like one that did not have to.
     fn is_broken(&self, rows: &[ComparedRow]) -> anyhow::Result<bool> {
-        let row = rows.iter().find(|r| r.name == self.row).ok_or_else(|| {
+        let row = self.row(rows)?;
+        let Some(ratio) = &row.ratio else {
+            return Err(self.undecided("a side is zero, so there is no ratio"));
+        };
+        if ratio.interval.is_none() {
+            let why = format!("the ratio {:.3} of `{}` has no interval", ratio.point, row.name);
+            return Err(self.undecided(&why));
+        }
+        let broken = ratio.low() > self.above;
+        if row.base.bound == Bound::AtLeast || (row.new.bound == Bound::AtLeast && !broken) {
+            return Err(self.undecided("timeouts hide how long the requests would have taken"));
+        }
+        Ok(broken)
+    }
+
+    fn row<'a>(&self, rows: &'a [ComparedRow]) -> anyhow::Result<&'a ComparedRow> {
+        rows.iter().find(|r| r.name == self.row).ok_or_else(|| {
             let names: Vec<&str> = rows.iter().map(|r| r.name.as_str()).collect();
             anyhow!(
                 "--fail-if '{}': there is no `{}` on both sides; there are {}",
@@ -39,8 +57,15 @@ impl Limit {
                 self.row,
                 names.join(", ")
             )
-        })?;
-        Ok(row.ratio.as_ref().is_some_and(|ratio| ratio.interval.is_some() && ratio.low() > self.above))
+        })
+    }
+
+    fn undecided(&self, why: &str) -> anyhow::Error {
+        anyhow!(
+            "--fail-if '{}' can't be decided: {why}; make longer runs, or three or more on each side \
+             (--repeat 3 with --run and --vs)",
+            self.text
+        )
     }
 }
 
@@ -60,7 +85,7 @@ pub(crate) fn run(arguments: CompareArguments, json: bool) -> anyhow::Result<End
     let base: Vec<&Analysis> = base.iter().collect();
     let new: Vec<&Analysis> = new.iter().collect();
     let comparison = compare(&base, &new, &options)?;
-    show(&comparison, &limits, json)
+    show(&comparison, &limits, arguments.force, json)
 }
 
 fn analyses(path: &Path) -> anyhow::Result<Vec<Analysis>> {
@@ -70,13 +95,15 @@ fn analyses(path: &Path) -> anyhow::Result<Vec<Analysis>> {
         .collect()
 }
 
-fn show(comparison: &Comparison, limits: &[Limit], json: bool) -> anyhow::Result<Ended> {
-    let mut broken = Vec::new();
+fn show(comparison: &Comparison, limits: &[Limit], force: bool, json: bool) -> anyhow::Result<Ended> {
     for limit in limits {
-        if limit.is_broken(&comparison.rows)? {
-            broken.push(limit.text.as_str());
-        }
+        limit.row(&comparison.rows)?;
     }
+    let decided: Vec<anyhow::Result<bool>> = limits.iter().map(|l| l.is_broken(&comparison.rows)).collect();
+    let is_broken = |(limit, broken): (&Limit, &anyhow::Result<bool>)| {
+        matches!(broken, Ok(true)).then(|| limit.text.clone())
+    };
+    let broken: Vec<String> = limits.iter().zip(&decided).filter_map(is_broken).collect();
     if json {
         let mut document = report::json::comparison(comparison);
         document["limits_broken"] = serde_json::json!(broken);
@@ -89,7 +116,20 @@ fn show(comparison: &Comparison, limits: &[Limit], json: bool) -> anyhow::Result
         }
         output::result(&page)?;
     }
-    Ok(if broken.is_empty() { Ended::Well } else { Ended::LimitBroken })
+    ended((comparison.base.1, comparison.new.1), force, decided)
+}
+
+/// Invalid numbers decide nothing; an undecided limit outweighs a broken one, as it can't be told.
+fn ended(
+    verdicts: (VerdictState, VerdictState),
+    force: bool,
+    limits: Vec<anyhow::Result<bool>>,
+) -> anyhow::Result<Ended> {
+    if verdicts.0.max(verdicts.1) == VerdictState::Invalid && !force {
+        return Ok(Ended::Invalid);
+    }
+    let broken = limits.into_iter().collect::<anyhow::Result<Vec<bool>>>()?;
+    Ok(if broken.contains(&true) { Ended::LimitBroken } else { Ended::Well })
 }
 
 /// Runs both commands `--repeat` times in turn, each in a fresh process; which goes first alternates.
@@ -208,6 +248,39 @@ mod tests {
         for bad in ["p99", "p99 > 5", "p99 < 5%", "p99 > x%", "p99 > -100%"] {
             assert!(Limit::parse(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_limit_that_can_not_be_decided_is_an_error() {
+        let limit = Limit::parse("max > +5%").expect("a limit");
+        let decided = |row: ComparedRow| limit.is_broken(&[row]).map_err(|e| e.to_string());
+        let sure = || row("max", 2.0, 3.0);
+        assert_eq!(decided(sure()), Ok(true));
+
+        let point = Estimate { interval: None, ..Estimate::exact(2.0, 10) };
+        let unsure = decided(ComparedRow { ratio: Some(point), ..sure() }).expect_err("no interval");
+        assert!(unsure.contains("'max > +5%' can't be decided") && unsure.contains("--repeat"), "{unsure}");
+        assert!(!unsure.contains('\n'));
+        assert!(decided(ComparedRow { ratio: None, ..sure() }).expect_err("no ratio").contains("zero"));
+
+        // Timeouts: the new side is slower still, the base may be.
+        let hidden = || Estimate { bound: Bound::AtLeast, ..sure().base };
+        assert_eq!(decided(ComparedRow { new: hidden(), ..sure() }), Ok(true));
+        assert!(decided(ComparedRow { new: hidden(), ..row("max", 0.9, 1.0) }).is_err());
+        assert!(decided(ComparedRow { base: hidden(), ..sure() }).is_err());
+    }
+
+    #[test]
+    fn an_invalid_side_ends_as_such_unless_forced() {
+        use VerdictState::{Invalid, Suspect, Valid};
+        let end = |verdicts, force, limits: &[bool]| {
+            ended(verdicts, force, limits.iter().copied().map(Ok).collect()).expect("decided")
+        };
+        assert!(matches!(end((Valid, Invalid), false, &[true]), Ended::Invalid));
+        assert!(matches!(end((Invalid, Valid), false, &[]), Ended::Invalid));
+        assert!(matches!(end((Invalid, Valid), true, &[false, true]), Ended::LimitBroken));
+        assert!(matches!(end((Suspect, Valid), false, &[false]), Ended::Well));
+        assert!(ended((Valid, Valid), false, vec![Ok(true), Err(anyhow!("unknown"))]).is_err());
     }
 
     #[test]

@@ -14,12 +14,16 @@ fn two(name: &str) -> Scratch {
 #[test]
 fn a_recording_does_not_differ_from_itself() {
     let scratch = two("itself");
-    let ended = scratch.truetail(&["compare", "slow", "slow"]).well();
+    let ended = scratch.truetail(&["compare", "slow", "slow", "--force"]).well();
     assert!(ended.stdout.contains("no difference shown"), "{}", ended.stdout);
     assert!(!ended.stdout.contains("slower") && !ended.stdout.contains("faster"), "{}", ended.stdout);
     // Nothing is beyond doubt, so no limit is broken.
-    scratch.truetail(&["compare", "slow", "slow", "--fail-if", "p50 > +1%"]).well();
-    let ended = scratch.truetail(&["compare", "slow", "slow", "--equivalent-within", "5%"]).well();
+    scratch.truetail(&["compare", "slow", "slow", "--force", "--fail-if", "p50 > +1%"]).well();
+    // One run's maximum has no interval: a limit on it can't be decided, and that is not "held".
+    let undecided = ["compare", "slow", "slow", "--force", "--fail-if", "max > +5%"];
+    let ended = scratch.truetail(&undecided).with_code(2);
+    assert!(ended.stderr.contains("'max > +5%' can't be decided") && ended.stderr.contains("--repeat"));
+    let ended = scratch.truetail(&["compare", "slow", "slow", "--force", "--equivalent-within", "5%"]).well();
     assert!(ended.stdout.contains("equivalent"), "{}", ended.stdout);
 }
 
@@ -44,7 +48,7 @@ fn a_planted_difference_is_found_in_both_directions() {
 fn commands_are_run_in_turn_in_fresh_processes() {
     let scratch = Scratch::new("in-turn");
     let flags = "null: -d 300ms --warmup 0s --seed 3";
-    let compare = ["compare", "--run", flags, "--vs", flags, "--repeat", "2", "-o", "both"];
+    let compare = ["compare", "--run", flags, "--vs", flags, "--repeat", "2", "--force", "-o", "both"];
     let ended = scratch.truetail(&compare).well();
     let rounds: Vec<&str> = ended.stderr.lines().filter(|l| l.starts_with("round ")).collect();
     assert_eq!(
@@ -55,7 +59,7 @@ fn commands_are_run_in_turn_in_fresh_processes() {
     let runs = files(&scratch.path("both")).into_iter().filter(|p| p.ends_with("run.toml")).count();
     assert_eq!(runs, 4);
     // The directories of repeats can be compared again.
-    scratch.truetail(&["compare", "both/base", "both/new"]).well();
+    scratch.truetail(&["compare", "both/base", "both/new", "--force"]).well();
 
     let failing = ["compare", "--run", "null: --rate 0", "--vs", flags, "-o", "none"];
     let ended = scratch.truetail(&failing).with_code(2);
