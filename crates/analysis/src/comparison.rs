@@ -3,7 +3,7 @@
 use crate::{Analysis, MeasureSummary, RecordingInfo, VerdictState, limits};
 use record::{LoadModel, Measure};
 use stats::Difference;
-use units::{Bound, Estimate, Quantile};
+use units::{Estimate, Quantile};
 
 /// How to compare.
 #[derive(Clone, PartialEq, Debug)]
@@ -212,7 +212,7 @@ fn rows(base: &[&MeasureSummary], new: &[&MeasureSummary], options: &CompareOpti
     for (quantile, _) in &base[0].quantiles {
         picks.push((quantile.name(), Box::new(|m| m.quantile(*quantile).cloned())));
     }
-    picks.push(("max".to_owned(), Box::new(|m| Some(Estimate { bound: max_bound(m), ..observed_max(m) }))));
+    picks.push(("max".to_owned(), Box::new(|m| Some(m.maximum()))));
     picks.push(("mean".to_owned(), Box::new(|m| Some(m.mean.clone()))));
     picks.push(("standard deviation".to_owned(), Box::new(|m| Some(m.sd.clone()))));
     let cv: Pick<'_> = Box::new(|m| Some(m.spreads.coefficient_of_variation.clone()));
@@ -225,16 +225,6 @@ fn rows(base: &[&MeasureSummary], new: &[&MeasureSummary], options: &CompareOpti
         Some(compared(name.clone(), across(base)?, across(new)?, options))
     };
     picks.iter().filter_map(row).collect()
-}
-
-/// A maximum is no estimate: one run's says nothing of the next one's, so it has no interval here.
-fn observed_max(summary: &MeasureSummary) -> Estimate {
-    let max = Estimate::exact(summary.max.0 as f64, summary.n);
-    Estimate { level: summary.mean.level, method: "observed in one run", ..max }
-}
-
-fn max_bound(summary: &MeasureSummary) -> Bound {
-    if summary.censored > 0 { Bound::AtLeast } else { Bound::Exact }
 }
 
 /// Across runs; values of zero have no logarithm, so that theirs is the mean without an interval.

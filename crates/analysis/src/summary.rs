@@ -144,6 +144,17 @@ impl MeasureSummary {
         self.quantiles.iter().find(|(p, _)| *p == q).map(|(_, e)| e)
     }
 
+    /// The largest, as an estimate without an interval: one run's maximum says nothing of the next one's. A
+    /// lower bound where requests were given up, which may have taken longer than any that was seen to its end.
+    pub fn maximum(&self) -> Estimate {
+        Estimate {
+            level: self.mean.level,
+            bound: if self.censored > 0 { Bound::AtLeast } else { Bound::Exact },
+            method: "observed in one run",
+            ..Estimate::exact(self.max.0 as f64, self.n)
+        }
+    }
+
     /// Printed quantiles that censored samples make lower bounds.
     pub fn bounded(&self) -> impl Iterator<Item = Quantile> + '_ {
         self.quantiles.iter().filter(|(_, e)| e.bound == Bound::AtLeast).map(|(q, _)| *q)

@@ -156,6 +156,8 @@ fn censored_requests_make_lower_bounds() {
     assert_eq!(severity(&found, ReasonKind::Censored), Some(Severity::Suspect));
     let whole = found.total.whole().unwrap();
     assert_eq!((whole.censored, whole.bounded().next()), (500, q(0.99)));
+    assert_eq!((whole.maximum().bound, whole.maximum().interval), (Bound::AtLeast, None));
+    assert_eq!(plain().analyse().total.whole().unwrap().maximum().bound, Bound::Exact);
     assert_eq!(whole.quantile(q(0.95).unwrap()).unwrap().bound, Bound::Exact);
     // A request that no session ever took: censored in its response time and pool wait, without a service time.
     let never = |s: Sample| Sample {

@@ -2,18 +2,21 @@
 //!
 //! Bracket by doubling, then bisect in the logarithm. A probe decides only when the whole interval of its
 //! estimate lies on one side of the limit; otherwise it is made again twice as long, at most twice, and a
-//! rate for which the limit is still not *shown* to hold counts as not holding. Every probe stays on disk.
+//! rate for which the limit is still not *shown* to hold counts as not holding. So does one at which too many
+//! requests failed or timed out, or the rate was not reached. Every probe stays on disk.
 
 use crate::cli::SearchArguments;
 use crate::output;
 use crate::settings::RunOptions;
 use crate::{Ended, commands, interrupt, run};
-use analysis::{Analysis, ReasonKind, VerdictState};
+use analysis::{Analysis, Reason, ReasonKind, Severity, Verdict, VerdictState};
 use anyhow::{anyhow, bail};
 use record::Measure;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use units::{Estimate, Nanos, PerSecond, Quantile, format_nanos, parse_duration, parse_quantile, parse_rate};
+use units::{
+    Bound, Estimate, Nanos, PerSecond, Quantile, format_nanos, parse_duration, parse_quantile, parse_rate,
+};
 
 /// What must hold.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -55,7 +58,7 @@ impl Limit {
         let summary = analysis.total.measures.iter().find(|m| m.measure == Measure::Response)?;
         match self.what {
             Statistic::Mean => Some(summary.mean.clone()),
-            Statistic::At(q) if q.get() >= 1.0 => Some(Estimate::exact(summary.max.0 as f64, summary.n)),
+            Statistic::At(q) if q.get() >= 1.0 => Some(summary.maximum()),
             Statistic::At(q) => summary
                 .quantiles
                 .iter()
@@ -246,18 +249,27 @@ impl Search {
 
 fn judge(limit: &Limit, analysis: &Analysis) -> (Finding, Option<Estimate>) {
     let estimate = limit.of(analysis);
-    let fell_behind = analysis.verdict.reasons.iter().any(|r| r.kind == ReasonKind::RateNotReached);
-    if analysis.verdict.state == VerdictState::Invalid || fell_behind {
-        return (Finding::Broken, estimate);
+    (decide(limit.below, estimate.as_ref(), &analysis.verdict), estimate)
+}
+
+/// A probe whose requests were not served as asked breaks the limit, however short those that were.
+fn decide(below: Nanos, estimate: Option<&Estimate>, verdict: &Verdict) -> Finding {
+    if verdict.state == VerdictState::Invalid || verdict.reasons.iter().any(is_failure) {
+        return Finding::Broken;
     }
-    let below = limit.below.0 as f64;
-    let finding = match &estimate {
+    let below = below.0 as f64;
+    match estimate {
         None => Finding::NotShown,
-        Some(e) if e.high() < below && e.bound == units::Bound::Exact => Finding::Holds,
+        Some(e) if e.high() < below && e.bound == Bound::Exact => Finding::Holds,
         Some(e) if e.low() >= below => Finding::Broken,
         Some(_) => Finding::NotShown,
-    };
-    (finding, estimate)
+    }
+}
+
+fn is_failure(reason: &Reason) -> bool {
+    use ReasonKind::{Aborts, Censored, Errors, Misses, RateNotReached};
+    reason.severity >= Severity::Suspect
+        && matches!(reason.kind, RateNotReached | Errors | Aborts | Misses | Censored)
 }
 
 fn range(estimate: Option<&Estimate>) -> String {
@@ -307,5 +319,43 @@ mod tests {
         }
         assert_eq!(percentage("5%"), Ok(0.05));
         assert!(percentage("-5%").is_err() && percentage("x").is_err());
+    }
+
+    fn verdict(reasons: &[(Severity, ReasonKind)]) -> Verdict {
+        let reason = |(severity, kind): &(Severity, ReasonKind)| Reason {
+            severity: *severity,
+            kind: *kind,
+            text: String::new(),
+            hint: String::new(),
+        };
+        let state = match reasons.iter().map(|(severity, _)| *severity).max() {
+            Some(Severity::Invalid) => VerdictState::Invalid,
+            Some(Severity::Suspect) => VerdictState::Suspect,
+            _ => VerdictState::Valid,
+        };
+        let reasons = reasons.iter().map(reason).collect();
+        Verdict { state, reasons, believable_to: None, bound_reason: String::new() }
+    }
+
+    #[test]
+    fn a_probe_with_failures_breaks_the_limit() {
+        use ReasonKind::*;
+        let short = Estimate { interval: Some((1e6, 2e6)), ..Estimate::exact(1.5e6, 1000) };
+        let finding = |reasons: &[_]| decide(Nanos::from_millis(10), Some(&short), &verdict(reasons));
+        assert_eq!(finding(&[]), Finding::Holds);
+        for kind in [RateNotReached, Errors, Aborts, Misses, Censored] {
+            assert_eq!(finding(&[(Severity::Suspect, kind)]), Finding::Broken, "{kind:?}");
+        }
+        assert_eq!(finding(&[(Severity::Note, Censored), (Severity::Suspect, Steal)]), Finding::Holds);
+        assert_eq!(finding(&[(Severity::Invalid, SamplesDropped)]), Finding::Broken);
+    }
+
+    #[test]
+    fn a_maximum_that_may_be_longer_is_not_shown_to_hold() {
+        let at_least = |ns: f64| Estimate { bound: Bound::AtLeast, ..Estimate::exact(ns, 1000) };
+        let finding = |e: &Estimate| decide(Nanos::from_millis(10), Some(e), &verdict(&[]));
+        assert_eq!(finding(&Estimate::exact(5e6, 1000)), Finding::Holds);
+        assert_eq!(finding(&at_least(5e6)), Finding::NotShown);
+        assert_eq!(finding(&at_least(1e7)), Finding::Broken);
     }
 }
