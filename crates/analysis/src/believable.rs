@@ -8,9 +8,12 @@ use units::Quantile;
 
 const HARNESS: &str = "above it the harness's own delay (lag and pick-up) is more than 5 % of the number";
 const HOST: &str = "above it the host's own stalls decide";
-const UNWATCHED: &str = "no source saw the host's stalls, so only lag and pick-up could be compared";
+const UNWATCHED: &str = "no source saw the host's stalls";
+const NO_PICK_UP: &str = "pick-up was not measured";
+const PARTLY_PICKED_UP: &str = "pick-up was not measured for all requests";
 
-/// The highest printed quantile such that it and all below are the database's, and what decides above.
+/// The highest printed quantile such that it and all below are the database's; what decides above, and what
+/// nothing watched: that nothing was seen there proves nothing.
 pub(crate) fn bound(
     whole: &MeasureSummary,
     anatomy: &Anatomy,
@@ -18,12 +21,38 @@ pub(crate) fn bound(
     largest: Option<&Extreme>,
     provenance: &Provenance,
 ) -> (Option<Quantile>, String) {
+    let (reached, decider) = reach(whole, anatomy, host, largest);
+    let mut words: Vec<&str> = decider.into_iter().collect();
+    // A simulation has neither a host nor a wire.
+    if *provenance != Provenance::Simulated {
+        words.extend((!host.stalls_watched).then_some(UNWATCHED));
+        words.extend(pick_up_gap(anatomy));
+    }
+    (reached, words.join("; "))
+}
+
+fn pick_up_gap(anatomy: &Anatomy) -> Option<&'static str> {
+    let missing = anatomy.rows.iter().filter(|r| r.pick_up_ns.is_none()).count();
+    match missing {
+        0 => None,
+        n if n == anatomy.rows.len() => Some(NO_PICK_UP),
+        _ => Some(PARTLY_PICKED_UP),
+    }
+}
+
+/// How far no evidence speaks against the database, and what does from there on.
+fn reach(
+    whole: &MeasureSummary,
+    anatomy: &Anatomy,
+    host: &HostEvidence,
+    largest: Option<&Extreme>,
+) -> (Option<Quantile>, Option<&'static str>) {
     let mut reached = None;
     for (quantile, estimate) in &whole.quantiles {
         let row = anatomy.rows.iter().find(|r| r.quantile == *quantile);
         let decider = decider(estimate.low(), 1.0 - quantile.get(), row, host);
-        if let Some(decider) = decider {
-            return (reached, decider.to_owned());
+        if decider.is_some() {
+            return (reached, decider);
         }
         reached = Some(*quantile);
     }
@@ -31,16 +60,15 @@ pub(crate) fn bound(
     let row = anatomy.rows.iter().find(|r| Some(r.quantile) == max);
     let value = whole.max.0 as f64;
     if row.is_some_and(|r| harness_share(r, value) > HARNESS_SHARE) {
-        return (reached, HARNESS.to_owned());
+        return (reached, Some(HARNESS));
     }
     if largest.is_some_and(|e| host.hits(e.at.0, e.at.0.saturating_add(e.value.0), value * STALL_SHARE)) {
-        return (reached, HOST.to_owned());
+        return (reached, Some(HOST));
     }
-    let watched = host.stalls_watched || *provenance == Provenance::Simulated;
-    (max, if watched { String::new() } else { UNWATCHED.to_owned() })
+    (max, None)
 }
 
-/// lag + pick-up over a quantile's value.
+/// lag + pick-up over a quantile's value; only lag where pick-up was not measured.
 pub(crate) fn harness_share(row: &AnatomyRow, value: f64) -> f64 {
     let harness = row.lag_ns + row.pick_up_ns.unwrap_or(0.0);
     if value > 0.0 { harness / value } else { f64::from(u8::from(harness > 0.0)) }

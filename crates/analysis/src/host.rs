@@ -1,7 +1,7 @@
 //! What the noise sources saw of the measuring hosts in the measured time.
 
 use crate::input::{Input, Plan, measured_span};
-use crate::limits::{CLIENT_CPU_HIGH, STALL_SOURCES};
+use crate::limits::{CLIENT_CPU_HIGH, STALL_SOURCES, STALL_WATCH};
 
 /// A time in which a host did not run, or a part of its window whose place is not known.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Stall {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct HostEvidence {
     pub(crate) stalls: Vec<Stall>,
-    /// Whether any source of stalls was available in every recording.
+    /// Whether a source that sees every kind of stall was available in every recording.
     pub(crate) stalls_watched: bool,
     /// Measured time of all clients together, ns.
     pub(crate) measured_ns: f64,
@@ -41,7 +41,7 @@ impl HostEvidence {
             cpu_time += measured * f64::from(input.info.header.host.cpus.max(1));
             stolen += one.total("steal");
             throttled += one.total("throttled");
-            all.stalls_watched &= STALL_SOURCES.iter().any(|s| one.is_available(s));
+            all.stalls_watched &= one.is_available(STALL_WATCH);
             STALL_SOURCES.iter().for_each(|s| one.add_stalls(s, &mut all.stalls));
             let busiest = one.client_cpu();
             all.client_cpu = match (all.client_cpu, busiest) {

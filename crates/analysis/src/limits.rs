@@ -26,6 +26,8 @@ pub const STALL_SHARE: f64 = 0.05;
 pub const STALL_REACH: f64 = 0.5;
 /// Noise sources whose values are time, ns, in which the host did not run.
 pub const STALL_SOURCES: [&str; 3] = ["hiccup", "steal", "throttled"];
+/// The one of them that sees a stall whatever its cause: a host without the others' causes can stall, too.
+pub const STALL_WATCH: &str = "hiccup";
 
 /// Share of client CPU time from which the client counts as saturated, in the mean of the measured time …
 pub const CLIENT_CPU_MEAN: f64 = 0.9;

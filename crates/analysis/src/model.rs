@@ -64,7 +64,8 @@ pub struct Verdict {
     /// The highest printed quantile up to which the number is the database's; `None`: not even the median.
     /// The maximum (1.0) when all of it can be believed.
     pub believable_to: Option<Quantile>,
-    /// What decides above the bound, in words: `above it the host's own stalls decide`.
+    /// What decides above the bound, in words, and what nothing watched: `above it the host's own stalls
+    /// decide; pick-up was not measured`.
     pub bound_reason: String,
 }
 

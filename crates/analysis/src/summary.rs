@@ -71,7 +71,8 @@ fn spreads(view: &View<'_>, mean: &Estimate, cv: Estimate, options: &Options) ->
     let max = view.maximum();
     // A time of zero is shorter than the clock can tell: it counts as 1 ns where it divides.
     let ratio = |base: Option<Estimate>, new: Option<Estimate>| {
-        stats::ratio(&at_least_one(base?), &at_least_one(new?))
+        // Both are of the same samples: these must not count twice.
+        stats::ratio(&at_least_one(base?), &at_least_one(new?)).map(|r| Estimate { n, ..r })
     };
     let none = || Estimate { level: options.level, ..Estimate::exact(1.0, n) };
     Spreads {

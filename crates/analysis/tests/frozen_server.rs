@@ -36,6 +36,7 @@ fn an_open_load_feels_the_stall() {
     assert_eq!(response.quantile(Quantile::new(0.9).unwrap()).unwrap().point, 0.0);
     // Half of the requests take no time at all; that divides as 1 ns.
     assert_eq!(response.spreads.max_over_median.point, 999_800_000.0);
+    assert_eq!(response.spreads.max_over_median.n, response.n);
     // One stall is one event: p99 is exact of this run, and no run can tell its spread from it.
     let p99 = response.quantile(Quantile::new(0.99).unwrap()).unwrap();
     assert!(p99.interval.is_none_or(|(low, high)| high - low > 0.3 * p99.point), "{p99:?}");

@@ -53,7 +53,38 @@ fn a_clean_run_is_valid_to_its_maximum() {
 fn a_live_run_without_observers_says_so() {
     let mut run = plain();
     run.input.info.header.provenance = Provenance::Live;
-    assert!(run.analyse().verdict.bound_reason.contains("no source"));
+    let found = run.analyse().verdict;
+    // Only words: what nothing watched is no evidence against the run.
+    assert_eq!((found.state, found.believable_to), (VerdictState::Valid, q(1.0)));
+    assert_eq!(found.bound_reason, "no source saw the host's stalls; pick-up was not measured");
+    // Stolen or throttled time is not all that can stall a host.
+    for (source, unwatched) in [("steal", true), ("throttled", true), ("client-cpu", true), ("hiccup", false)]
+    {
+        let found = with_noise(run.clone(), source, 0.0).analyse();
+        assert_eq!(found.verdict.bound_reason.contains("no source"), unwatched, "{source}");
+    }
+    let mut unavailable = with_noise(run.clone(), "hiccup", 0.0);
+    unavailable.input.noise_sources[0].available = Err("not permitted".to_owned());
+    assert!(unavailable.analyse().verdict.bound_reason.contains("no source"));
+}
+
+#[test]
+fn pick_up_that_was_not_measured_is_said() {
+    let mut run = with_noise(plain(), "hiccup", 0.0);
+    run.input.info.header.provenance = Provenance::Live;
+    let words = |run: &Run| run.analyse().verdict.bound_reason;
+    assert_eq!(words(&run), "pick-up was not measured");
+    let stamped = |s: Sample| Sample { arrived: s.completed, ..s };
+    assert_eq!(words(&changed(run.clone(), |_| true, stamped)), "");
+    // All but the longest.
+    let longest = changed(run.clone(), |seq| seq == 15_000, |s| took(s, S));
+    let most = changed(longest, |seq| seq != 15_000, stamped);
+    assert_eq!(words(&most), "pick-up was not measured for all requests");
+    // Beside what decides above the bound.
+    let late =
+        |s: Sample| Sample { sent: s.sent + Nanos(10 * MS), completed: s.completed + Nanos(10 * MS), ..s };
+    let bounded = words(&changed(run, |seq| seq.is_multiple_of(50), late));
+    assert!(bounded.contains("above it the harness") && bounded.ends_with("; pick-up was not measured"));
 }
 
 #[test]

@@ -198,6 +198,11 @@ impl Page<'_> {
     }
 
     fn times(&mut self) {
+        if self.summary(Measure::Response).or_else(|| self.summary(Measure::Service)).is_none() {
+            self.line("no request was measured");
+            self.line("");
+            return;
+        }
         let table = times::table(&self.analysis.total);
         self.text.push_str(&table.render(&self.paint));
         let mut note = format!("[low, high]: {:.0} % intervals", self.level() * 100.0);

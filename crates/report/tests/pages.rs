@@ -92,6 +92,18 @@ fn withheld_quantiles_have_no_value() {
 }
 
 #[test]
+fn a_page_without_any_time_has_no_rows_for_them() {
+    let mut analysis = fixture::tiny();
+    let rows =
+        |text: &str| text.lines().filter(|l| l.starts_with("max/median") || l.starts_with("mean")).count();
+    assert_eq!(rows(&page(&analysis, &OPTIONS)), 2);
+    analysis.total.measures.clear();
+    let text = page(&analysis, &OPTIONS);
+    assert_eq!(text.lines().filter(|l| *l == "no request was measured").count(), 1, "{text}");
+    assert_eq!(rows(&text), 0, "{text}");
+}
+
+#[test]
 fn given_up_requests_give_lower_bounds() {
     let analysis = fixture::censored();
     let text = page(&analysis, &OPTIONS);
