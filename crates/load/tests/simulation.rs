@@ -182,7 +182,8 @@ fn sessions_that_join_a_phase_do_not_catch_up() {
     assert!((2900..3100).contains(&second), "{second} requests in 3 s at 1,000/s");
     assert!(throttled.iter().all(|s| s.sent == s.ready), "waiting for admission is no lag");
     let model = Model::Open { process: Process::Poisson };
-    let open = simulate(&spec(model, "1s@300000/s sessions=1, 1s@1000/s sessions=4", 4), &Pings, fast()).unwrap();
+    let open =
+        simulate(&spec(model, "1s@300000/s sessions=1, 1s@1000/s sessions=4", 4), &Pings, fast()).unwrap();
     assert!(open.iter().all(|s| s.sent == s.ready), "waiting for admission is pool wait");
 }
 
