@@ -1,5 +1,5 @@
-//! What truetail itself costs for each request: a closed loop on the null target, whose answers take no time, and
-//! the two parts of it that every request pays for, the stamps and the push.
+//! What truetail itself costs for each request: a closed and an open loop on the null target, whose answers take
+//! no time, and the two parts of it that every request pays for, the stamps and the push.
 //!
 //! `cargo bench -p load` prints one line for each figure and round, with a hash of the work that was done: the same
 //! seed must give the same hash, or rounds are not comparable. Under `cargo test` it runs tiny, so that it cannot rot.
@@ -9,6 +9,7 @@
 
 use clock::{Clock, ClockChoice, LiveClock};
 use driver_null::NullTarget;
+use load::arrivals::Process;
 use load::{Journal, LoadSpec, Model, Pacing, Subject, Think, connect_all, parse_phases, rings_needed};
 use record::{EventKind, RawSample};
 use std::sync::atomic::AtomicBool;
@@ -27,9 +28,12 @@ fn main() {
     let clock = clock::calibrate(ClockChoice::Auto).expect("a clock").start();
     for _ in 0..rounds {
         for sessions in [1, 8] {
-            let (nanos, hash) = own_cost(clock, sessions, requests);
             let plural = if sessions == 1 { "" } else { "s" };
+            let (nanos, hash) = own_cost(clock, Model::Closed { think: Think::None }, sessions, requests);
             print(&format!("closed loop on null:, {sessions} session{plural}"), nanos, hash);
+            let (nanos, hash) =
+                own_cost(clock, Model::Open { process: Process::Poisson }, sessions, requests);
+            print(&format!("overloaded open loop on null:, {sessions} session{plural}"), nanos, hash);
         }
         let (nanos, hash) = push_and_stamps(clock, requests);
         print("push and two stamps", nanos, hash);
@@ -55,11 +59,13 @@ impl Journal for Silent {
     fn event(&self, _kind: EventKind, _begin: Ticks, _end: Ticks, _subject: String, _detail: String) {}
 }
 
-/// Nanoseconds for each request of a closed loop on one worker.
-fn own_cost(clock: LiveClock, sessions: u32, requests: u64) -> (f64, u64) {
+/// Nanoseconds for each request on one worker. An open loop's arrivals are all due before the first of them is
+/// answered, so that it never waits for one.
+fn own_cost(clock: LiveClock, model: Model, sessions: u32, requests: u64) -> (f64, u64) {
+    let phases = if matches!(model, Model::Open { .. }) { "100s@1000000000/s" } else { "100s" };
     let spec = LoadSpec {
-        model: Model::Closed { think: Think::None },
-        phases: parse_phases("100s").expect("a phase"),
+        model,
+        phases: parse_phases(phases).expect("a phase"),
         operations: vec!["NoOp".to_owned()],
         mix: vec![1.0],
         sessions,
@@ -88,7 +94,8 @@ fn own_cost(clock: LiveClock, sessions: u32, requests: u64) -> (f64, u64) {
         count += consumer.drain(|sample| {
             first = first.min(sample.sent.0);
             last = last.max(sample.completed.0);
-            hash = mixed(hash, sample.seq << 8 | u64::from(sample.outcome));
+            // A sum: which session took which request is not the seed's business.
+            hash = hash.wrapping_add(mixed(NO_WORK, sample.seq << 8 | u64::from(sample.outcome)));
         });
         assert_eq!(consumer.dropped(), 0);
     }

@@ -69,6 +69,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// Whether what is in flight is given up.
+    #[inline(always)]
     pub(crate) fn abandoned(&self) -> bool {
         self.abandon.load(Ordering::Relaxed) // as below
     }

@@ -10,7 +10,7 @@ use driver::{OpError, Session};
 use record::{RawSample, flags};
 use std::sync::atomic::Ordering;
 use units::{Nanos, Outcome, Rng, Ticks};
-use workload::{Request, Workload};
+use workload::{OpId, Request, Workload};
 
 /// How a lost session is replaced: asked once, then polled until it is there.
 pub(crate) trait Replacement<S> {
@@ -42,16 +42,6 @@ pub(crate) struct Conditions<'a, W, R, H> {
 /// After how many requests in a row a task lets the others run.
 const BUDGET: u32 = 64;
 
-/// A request that a session holds, and when it is due.
-struct Held {
-    seq: u64,
-    planned: Planned,
-    /// The schedule's time; NONE in closed loops.
-    intended: Ticks,
-    /// When the session may send it: the intended start, or the end of the think time.
-    due: Ticks,
-}
-
 /// Runs one session to the load's end.
 pub(crate) async fn run_session<S, W, C, K, R, H>(
     mut session: S,
@@ -77,9 +67,9 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
     let mut budget = BUDGET;
     // HOT: from here to the end of the loop's body nothing allocates, locks or calls the system but the
     // driver itself; what is not hot is behind `if`s that a healthy run does not enter.
-    while let Some(held) = agenda.next(task, local).await {
-        let request = Request { seq: held.seq, op: held.planned.op, ticket: held.planned.ticket };
-        conditions.workload.plan(request, &mut plan);
+    while agenda.next(task, local).await {
+        let held = &agenda.held;
+        conditions.workload.plan(Request { seq: held.seq, op: held.op, ticket: held.ticket }, &mut plan);
         let mut conversation = Stamped::new(&mut session, local, task, held.due);
         let mut result = conditions.workload.run(&plan, &mut conversation).await;
         if conversation.given_up() {
@@ -90,35 +80,27 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
             retries += 1;
             result = conditions.workload.run(&plan, &mut conversation).await;
         }
-        let mut stamps = conversation.finish();
-        let (outcome, usable) = conclude(result, stamps, local);
-        if !stamps.completed.is_some() {
+        conversation.end_flight();
+        let (outcome, usable) = conclude(result, &conversation.stamps, local);
+        if !conversation.stamps.completed.is_some() {
             // Refused before anything was sent: that, too, happens at its due time and not earlier.
-            local.wait_until(task, held.due, || local.shared.gives_up(held.due)).await;
+            conversation.stamps.completed = conversation.wait_for_due().await;
             if local.shared.called_off(held.due) {
                 break;
             }
-            stamps.completed = local.clock.now();
         }
-        let phase = agenda.phase_of(&held, &stamps, local);
-        local.sink.borrow_mut().push(sample(
-            &held,
-            stamps,
-            &agenda,
-            outcome,
-            retries,
-            phase,
-            after_reconnect,
-        ));
-        agenda.free = stamps.completed;
+        let completed = conversation.stamps.completed;
+        let sample = agenda.sample(&conversation.stamps, outcome, retries, after_reconnect, local);
+        local.sink.borrow_mut().push(sample);
+        agenda.free = completed;
         agenda.think(local);
         after_reconnect = false;
         // HOT ends.
         if outcome.code() >= Outcome::Serialization.code() {
-            report_first(&mut errors_seen, outcome, &session, number, stamps, conditions);
+            report_first(&mut errors_seen, outcome, &session, number, completed, conditions);
         }
         if !usable {
-            let Some(new) = replace(session, number, task, stamps.completed, local, conditions).await else {
+            let Some(new) = replace(session, number, task, completed, local, conditions).await else {
                 return;
             };
             session = new;
@@ -165,7 +147,7 @@ fn retryable(result: Result<Outcome, OpError>) -> bool {
 #[inline]
 fn conclude<C: Clock, K: Sink>(
     result: Result<Outcome, OpError>,
-    stamps: Stamps,
+    stamps: &Stamps,
     local: &Local<'_, C, K>,
 ) -> (Outcome, bool) {
     match result {
@@ -179,48 +161,20 @@ fn conclude<C: Clock, K: Sink>(
     }
 }
 
-#[inline(always)]
-fn sample(
-    held: &Held,
-    stamps: Stamps,
-    agenda: &Agenda<'_>,
-    outcome: Outcome,
-    retries: u8,
-    phase: u8,
-    after_reconnect: bool,
-) -> RawSample {
-    RawSample {
-        intended: held.intended,
-        ready: held.due.max(agenda.free),
-        sent: stamps.sent,
-        completed: stamps.completed,
-        arrived_realtime_ns: stamps.arrived_realtime_ns,
-        seq: held.seq,
-        session: agenda.session,
-        op: held.planned.op.0,
-        outcome: outcome.code(),
-        retries,
-        phase,
-        flags: if stamps.arrived_upper_bound { flags::ARRIVED_UPPER_BOUND } else { 0 }
-            | if after_reconnect { flags::AFTER_RECONNECT } else { 0 },
-        reserved: 0,
-    }
-}
-
 #[cold]
 fn report_first<S: Session, W, R, H: Happenings>(
     seen: &mut u16,
     outcome: Outcome,
     session: &S,
     number: u16,
-    stamps: Stamps,
+    completed: Ticks,
     conditions: &Conditions<'_, W, R, H>,
 ) {
     let bit = 1u16 << outcome.code();
     if *seen & bit == 0 {
         *seen |= bit;
         let words = session.last_error().unwrap_or_default();
-        conditions.happenings.first_error(number, stamps.completed, outcome, words);
+        conditions.happenings.first_error(number, completed, outcome, words);
     }
 }
 
@@ -269,8 +223,33 @@ where
     }
 }
 
+/// The request that a session holds, and when it is due.
+struct Held {
+    seq: u64,
+    ticket: u64,
+    op: OpId,
+    phase: u8,
+    /// The schedule's time; NONE in closed loops.
+    intended: Ticks,
+    /// When the session may send it: the intended start, or the end of the think time.
+    due: Ticks,
+}
+
+/// What a session gets when it asks the schedule.
+enum Taken {
+    /// Its next request, in `Agenda::held`.
+    Request,
+    /// A number whose request is not written yet.
+    NotYet(u64),
+    /// The load is over.
+    Nothing,
+}
+
 /// How a session comes to its next request, by load model.
 struct Agenda<'a> {
+    /// The request at present. Kept here, and not handed from function to function: each copy of it costs
+    /// a few nanoseconds of every request.
+    held: Held,
     session: u16,
     spec: &'a LoadSpec,
     lead_in: Ticks,
@@ -312,7 +291,10 @@ impl<'a> Agenda<'a> {
             Model::Open { .. } | Model::ThrottledClosed => Think::None,
         };
         let rate = spec.phases[0].rate.map_or(1.0, |(from, _)| from.get());
+        let held =
+            Held { seq: 0, ticket: 0, op: OpId(0), phase: 0, intended: Ticks::NONE, due: conditions.lead_in };
         Agenda {
+            held,
             session,
             spec,
             lead_in: conditions.lead_in,
@@ -328,58 +310,100 @@ impl<'a> Agenda<'a> {
         }
     }
 
-    /// The session's next request; `None` at the load's end.
+    /// Puts the session's next request in `held`; false at the load's end.
     #[inline]
-    async fn next<C: Clock, K: Sink>(&mut self, task: u32, local: &Local<'_, C, K>) -> Option<Held> {
+    async fn next<C: Clock, K: Sink>(&mut self, task: u32, local: &Local<'_, C, K>) -> bool {
         if local.shared.abandoned() {
-            return None;
+            return false;
         }
         if let Some((seq, planned)) = self.visit.pop() {
-            if local.shared.stopping() && local.clock.now() < self.next_due {
-                return None;
+            return self.go_on_with_visit(seq, planned, local);
+        }
+        if local.shared.session_limits.is_some() {
+            match self.wait_for_admission(task, local).await {
+                None => return false,
+                Some(true) => self.admit(local),
+                Some(false) => {}
             }
-            let due = self.next_due;
-            return Some(Held { seq, planned, intended: due, due });
         }
-        if local.shared.session_limits.is_some() && self.wait_for_admission(task, local).await? {
-            self.admit(local);
+        match self.take(local) {
+            Taken::Request => true,
+            Taken::NotYet(number) => self.wait_for_claim(number, task, local).await,
+            Taken::Nothing => false,
         }
-        if self.closed {
-            return self.next_closed(task, local).await;
-        }
-        let number = local.shared.schedule.take_number(self.session);
-        let (seq, planned) = match local.shared.schedule.look_up(number) {
-            Claim::Request(seq, planned) => (seq, planned),
-            Claim::NotYet => self.wait_for_claim(number, task, local).await?,
-            Claim::Ended => return None,
-        };
-        let offset = planned.intended.unwrap_or(Nanos::ZERO);
-        let intended = Ticks(self.lead_in.0 + local.clock.ticks_in(offset));
-        if planned.follow > 0 {
-            let followers = (1..=u64::from(planned.follow)).rev();
-            self.visit.extend(followers.map(|i| (seq + i, local.shared.schedule.request(seq + i))));
-        }
-        local.shared.schedule.release(self.session);
-        Some(Held { seq, planned, intended, due: intended })
     }
 
-    async fn next_closed<C: Clock, K: Sink>(&mut self, task: u32, local: &Local<'_, C, K>) -> Option<Held> {
-        let throttled = self.throttled;
-        let due = if throttled { self.own_due(local)? } else { self.next_due.max(self.free) };
-        // The end is asked of the clock, since the schedule of a closed loop knows no times. A think time
-        // that reaches past it ends the session, too.
-        if due >= self.end || self.free >= self.end || local.shared.stopping() {
-            return None;
+    /// The next request of a visit, which is claimed already.
+    fn go_on_with_visit<C: Clock, K: Sink>(
+        &mut self,
+        seq: u64,
+        planned: Planned,
+        local: &Local<'_, C, K>,
+    ) -> bool {
+        if local.shared.stopping() && local.clock.now() < self.next_due {
+            return false;
+        }
+        self.fill_in(seq, planned);
+        self.held.intended = self.next_due;
+        self.held.due = self.next_due;
+        true
+    }
+
+    /// Claims the next request.
+    #[inline(always)]
+    fn take<C: Clock, K: Sink>(&mut self, local: &Local<'_, C, K>) -> Taken {
+        if self.closed && !self.closed_due(local) {
+            return Taken::Nothing;
         }
         let number = local.shared.schedule.take_number(self.session);
-        let (seq, planned) = match local.shared.schedule.look_up(number) {
-            Claim::Request(seq, planned) => (seq, planned),
-            Claim::NotYet => self.wait_for_claim(number, task, local).await?,
-            Claim::Ended => return None,
-        };
+        match local.shared.schedule.look_up(number) {
+            Claim::Request(seq, planned) => {
+                self.hold(seq, planned, local);
+                Taken::Request
+            }
+            Claim::NotYet => Taken::NotYet(number),
+            Claim::Ended => Taken::Nothing,
+        }
+    }
+
+    /// Sets when a closed session's next request is due; false past the end. The end is asked of the clock,
+    /// since the schedule of a closed loop knows no times. A think time that reaches past it ends the
+    /// session, too.
+    #[inline(always)]
+    fn closed_due<C: Clock, K: Sink>(&mut self, local: &Local<'_, C, K>) -> bool {
+        if self.throttled {
+            let Some(due) = self.own_due(local) else { return false };
+            self.held.due = due;
+            self.held.intended = due;
+        } else {
+            self.held.due = self.next_due.max(self.free);
+        }
+        self.held.due < self.end && self.free < self.end && !local.shared.stopping()
+    }
+
+    /// Takes over a claimed request, and gives its slots back to the schedule's writer.
+    #[inline(always)]
+    fn hold<C: Clock, K: Sink>(&mut self, seq: u64, planned: Planned, local: &Local<'_, C, K>) {
+        self.fill_in(seq, planned);
+        if !self.closed {
+            let offset = planned.intended.unwrap_or(Nanos::ZERO);
+            let intended = Ticks(self.lead_in.0 + local.clock.ticks_in(offset));
+            self.held.intended = intended;
+            self.held.due = intended;
+            if planned.follow > 0 {
+                let followers = (1..=u64::from(planned.follow)).rev();
+                self.visit.extend(followers.map(|i| (seq + i, local.shared.schedule.request(seq + i))));
+            }
+        }
         local.shared.schedule.release(self.session);
-        let intended = if throttled { due } else { Ticks::NONE };
-        Some(Held { seq, planned, intended, due })
+    }
+
+    #[inline(always)]
+    fn fill_in(&mut self, seq: u64, planned: Planned) {
+        self.held.seq = seq;
+        self.held.ticket = planned.ticket;
+        self.held.op = planned.op;
+        self.held.phase = planned.phase;
     }
 
     /// The own schedule's next time; steps on by the sessions' share of the rate at that time.
@@ -390,23 +414,27 @@ impl<'a> Agenda<'a> {
         Some(Ticks(self.lead_in.0 + local.clock.ticks_in(at)))
     }
 
+    /// Waits until the writer has come to a claimed number; false when it never will.
     async fn wait_for_claim<C: Clock, K: Sink>(
-        &self,
+        &mut self,
         number: u64,
         task: u32,
         local: &Local<'_, C, K>,
-    ) -> Option<(u64, Planned)> {
+    ) -> bool {
         loop {
             match local.shared.schedule.look_up(number) {
-                Claim::Request(seq, planned) => return Some((seq, planned)),
-                Claim::Ended => return None,
+                Claim::Request(seq, planned) => {
+                    self.hold(seq, planned, local);
+                    return true;
+                }
+                Claim::Ended => return false,
                 Claim::NotYet => {
                     let soon = local.clock.now().0 + local.clock.ticks_in(Nanos::from_micros(100));
                     let over = || local.shared.stopping() || local.shared.abandoned();
                     local.wait_until(task, Ticks(soon), over).await;
                     // Not written, so the writer still hands it out as never sent where it counts.
                     if local.shared.abandoned() || (self.closed && local.shared.stopping()) {
-                        return None;
+                        return false;
                     }
                 }
             }
@@ -469,12 +497,40 @@ impl<'a> Agenda<'a> {
         }
     }
 
-    #[inline]
-    fn phase_of<C: Clock, K: Sink>(&self, held: &Held, stamps: &Stamps, local: &Local<'_, C, K>) -> u8 {
+    #[inline(always)]
+    fn phase<C: Clock, K: Sink>(&self, stamps: &Stamps, local: &Local<'_, C, K>) -> u8 {
         if !self.closed {
-            return held.planned.phase;
+            return self.held.phase;
         }
         local.shared.phase_at(if stamps.sent.is_some() { stamps.sent } else { stamps.completed })
+    }
+
+    /// The record of the request that was held.
+    #[inline(always)]
+    fn sample<C: Clock, K: Sink>(
+        &self,
+        stamps: &Stamps,
+        outcome: Outcome,
+        retries: u8,
+        after_reconnect: bool,
+        local: &Local<'_, C, K>,
+    ) -> RawSample {
+        RawSample {
+            intended: self.held.intended,
+            ready: self.held.due.max(self.free),
+            sent: stamps.sent,
+            completed: stamps.completed,
+            arrived_realtime_ns: stamps.arrived_realtime_ns,
+            seq: self.held.seq,
+            session: self.session,
+            op: self.held.op.0,
+            outcome: outcome.code(),
+            retries,
+            phase: self.phase(stamps, local),
+            flags: if stamps.arrived_upper_bound { flags::ARRIVED_UPPER_BOUND } else { 0 }
+                | if after_reconnect { flags::AFTER_RECONNECT } else { 0 },
+            reserved: 0,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use units::{Outcome, Ticks};
 const NO_STAMP: u64 = u64::MAX;
 
 /// One request's stamps.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub(crate) struct Stamps {
     pub(crate) sent: Ticks,
     pub(crate) completed: Ticks,
@@ -34,7 +34,9 @@ pub(crate) struct Stamped<'a, 'l, S: Session, C, K> {
     local: &'a Local<'l, C, K>,
     task: u32,
     due: Ticks,
-    stamps: Stamps,
+    /// What was stamped so far. Read where it lies: a copy of what was written in parts a moment ago costs
+    /// as much as a clock reading.
+    pub(crate) stamps: Stamps,
     given_up: bool,
 }
 
@@ -48,13 +50,12 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
         Stamped { session, local, task, due, stamps: Stamps::NONE, given_up: false }
     }
 
-    /// The stamps so far; ends the flight.
-    #[inline]
-    pub(crate) fn finish(self) -> Stamps {
+    /// Nothing more will be sent for this request.
+    #[inline(always)]
+    pub(crate) fn end_flight(&mut self) {
         if self.stamps.sent.is_some() {
             self.local.end_flight(self.task);
         }
-        self.stamps
     }
 
     /// Whether the run stopped before the request was due.
@@ -62,15 +63,17 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
         self.given_up
     }
 
-    /// Waits for the due time and stamps `sent`. A request that is already due costs one reading.
-    #[inline]
-    async fn start(&mut self) -> Result<(), OpError> {
+    /// Waits for the due time; outside of the way of a request that is already due.
+    pub(crate) async fn wait_for_due(&self) -> Ticks {
         let (local, due) = (self.local, self.due);
-        let mut now = local.clock.now();
-        if now < due {
-            local.wait_until(self.task, due, || local.shared.gives_up(due)).await;
-            now = local.clock.now();
-        }
+        local.wait_until(self.task, due, || local.shared.gives_up(due)).await;
+        local.clock.now()
+    }
+
+    /// Stamps `sent`, unless the run has ended meanwhile.
+    #[inline(always)]
+    fn start(&mut self, now: Ticks) -> Result<(), OpError> {
+        let (local, due) = (self.local, self.due);
         if local.shared.called_off(due) {
             self.given_up = true;
             return Err(OpError::refused(Outcome::Unfinished));
@@ -86,7 +89,7 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
 }
 
 impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
-    #[inline]
+    #[inline(always)]
     fn stage(&mut self, command: Command<'_>) -> Result<(), OpError> {
         self.session.stage(command)
     }
@@ -94,7 +97,12 @@ impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
     #[inline]
     async fn exchange(&mut self) -> Result<(), OpError> {
         if !self.stamps.sent.is_some() {
-            self.start().await?;
+            // A request that is already due costs one reading.
+            let mut now = self.local.clock.now();
+            if now < self.due {
+                now = self.wait_for_due().await;
+            }
+            self.start(now)?;
         }
         poll_fn(|_| match self.session.poll_reply() {
             Poll::Ready(result) => {
