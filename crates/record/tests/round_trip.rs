@@ -125,6 +125,23 @@ fn a_realistic_sample_takes_at_most_twelve_bytes() {
     assert_eq!(all_samples(&Recording::open(scratch.path()).unwrap()), rows);
 }
 
+/// What a killed run leaves: no part was merged.
+#[test]
+fn parts_of_half_a_second_are_small_even_at_a_thousand_a_second() {
+    let rows = realistic(10_000, 1_000.0, 1);
+    let scratch = Scratch::new("half-seconds");
+    let mut writer = RecordingWriter::create(scratch.path(), &header(Provenance::Simulated)).unwrap();
+    for part in rows.chunks(500) {
+        writer.write_samples(part).unwrap();
+        writer.close_part().unwrap();
+    }
+    let bytes = bytes_on_disk(&scratch.path().join("samples"));
+    let per_sample = bytes as f64 / rows.len() as f64;
+    println!("{per_sample:.2} bytes per sample in parts of 500");
+    assert!(per_sample <= 12.0, "{per_sample} bytes per sample");
+    drop(writer);
+}
+
 #[test]
 fn small_parts_become_few_large_ones() {
     let rows = realistic(120_000, 50_000.0, 2);
