@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
+use units::Quantile;
 
 /// Writes a result to stdout.
 pub(crate) fn result(text: &str) -> anyhow::Result<()> {
@@ -79,6 +80,16 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// How recordings are analysed here: the defaults, with progress for people.
 pub(crate) fn analysis_options() -> analysis::Options {
     analysis::Options { progress: Some(reading), ..analysis::Options::default() }
+}
+
+/// The same, with quantiles besides the usual ones.
+pub(crate) fn analysis_options_with(more: &[Quantile]) -> analysis::Options {
+    let mut options = analysis_options();
+    // The longest is always shown, and is no estimate.
+    options.quantiles.extend(more.iter().filter(|q| q.get() < 1.0));
+    options.quantiles.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    options.quantiles.dedup_by(|a, b| (a.get() - b.get()).abs() < 1e-9);
+    options
 }
 
 /// Shows how far the reading of samples has come; for `analysis::Options::progress`.

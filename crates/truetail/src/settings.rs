@@ -1,15 +1,20 @@
 //! What a run was asked to be: flags over `--config` over defaults, in one table.
 
-use crate::registry::WorkloadChoice;
-use anyhow::{Context, anyhow, bail};
+use crate::registry::{self, WorkloadChoice};
+use ::load::{Pacing, parse_mix};
+use anyhow::{anyhow, bail};
 use clap::Args;
 use clock::ClockChoice;
-use driver::{Execution, Isolation};
-use load::arrivals::Process;
-use load::{LoadSpec, Model, Pacing, Phase, Think, UserVisit, mix_weights, parse_mix, parse_phases};
+use driver::{Execution, Isolation, TargetUrl};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
-use units::{Nanos, Seed, parse_duration, parse_rate};
+use std::path::PathBuf;
+use units::{Nanos, Quantile, Seed, parse_duration, parse_quantile};
+
+mod client;
+mod file;
+mod load;
+
+pub(crate) use client::ClientNumber;
 
 /// Everything that decides a run. Each flag is also a key of the configuration file, spelt the same.
 #[derive(Args, Serialize, Deserialize, Clone, PartialEq, Debug, Default)]
@@ -162,10 +167,41 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) report_interval: Option<String>,
 
-    /// Number of this load machine, when several make one load at the same time [default: 0]
-    #[arg(long, value_name = "N", help_heading = "Output")]
+    /// Quantiles to show besides the usual ones, such as `98,99.5` or `p99.5`
+    #[arg(long, value_name = "LIST", help_heading = "Output")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) client: Option<u16>,
+    pub(crate) percentiles: Option<String>,
+
+    /// Number of this load machine from 0, and how many there are, such as `0/2`, when several make one load
+    /// at the same time [default: 0]
+    #[arg(long, value_name = "N/M", help_heading = "Output")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) client: Option<ClientNumber>,
+
+    /// In a file: print JSON, as `--json` does.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    pub(crate) json: Option<bool>,
+
+    /// In a file: what `truetail search` takes besides.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    search: Option<toml::Table>,
+
+    /// In a file: what `truetail report` takes.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    report: Option<toml::Table>,
+
+    /// In a file: what `truetail compare` takes.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    compare: Option<toml::Table>,
+
+    /// In a file: what `truetail export` takes.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    export: Option<toml::Table>,
 }
 
 /// Takes each field from the first that has it.
@@ -173,7 +209,8 @@ macro_rules! first_of {
     ($flags:ident, $file:ident, $($field:ident),+) => {
         RunOptions {
             param: if $flags.param.is_empty() { $file.param } else { $flags.param },
-            $($field: $flags.$field.or($file.$field)),+
+            $($field: $flags.$field.or($file.$field)),+,
+            ..RunOptions::default()
         }
     };
 }
@@ -213,6 +250,7 @@ impl RunOptions {
             out,
             repeat,
             report_interval,
+            percentiles,
             client
         )
     }
@@ -249,7 +287,7 @@ impl RunOptions {
         fill(&mut self.pacing, "auto".to_owned());
         fill(&mut self.repeat, 1);
         fill(&mut self.report_interval, "1s".to_owned());
-        fill(&mut self.client, 0);
+        fill(&mut self.client, ClientNumber::default());
         self
     }
 
@@ -292,6 +330,7 @@ impl RunOptions {
             seed: self.seed(),
             parameters,
             mix: self.mix.as_deref().map(parse_mix).transpose().map_err(|e| anyhow!("--mix: {e}"))?,
+            client: self.client(),
         })
     }
 
@@ -302,10 +341,15 @@ impl RunOptions {
     /// The seed of arrivals and operations. Clients that make one load together must not send in step, so
     /// each has its own.
     fn load_seed(&self) -> Seed {
-        match self.client {
-            None | Some(0) => self.seed(),
-            Some(client) => self.seed().derive(&format!("client {client}")),
+        match self.client().number {
+            0 => self.seed(),
+            client => self.seed().derive(&format!("client {client}")),
         }
+    }
+
+    /// Which load machine this is.
+    pub(crate) fn client(&self) -> ClientNumber {
+        self.client.unwrap_or_default()
     }
 
     pub(crate) fn isolation(&self) -> anyhow::Result<Option<Isolation>> {
@@ -329,16 +373,47 @@ impl RunOptions {
             Some("spin") => Ok(Pacing::SleepThenSpin),
             Some("sleep") => Ok(Pacing::Sleep),
             // With one CPU a spinning client would take the server's time away.
-            None | Some("auto") if load::available_cpus().len() >= 2 => Ok(Pacing::SleepThenSpin),
+            None | Some("auto") if ::load::available_cpus().len() >= 2 => Ok(Pacing::SleepThenSpin),
             None | Some("auto") => Ok(Pacing::Sleep),
             Some(other) => bail!("--pacing {other}: there are auto, spin, sleep"),
         }
     }
 
+    /// Checks `--server-cpus`; the CPUs may be of another host, so any number will do.
+    fn check_server_cpus(&self) -> anyhow::Result<()> {
+        let Some(list) = &self.server_cpus else { return Ok(()) };
+        ::load::parse_cpu_list(list).map(|_| ()).map_err(|e| anyhow!("--server-cpus: {e}"))
+    }
+
+    /// Quantiles to show besides [`Quantile::PRINTED`].
+    pub(crate) fn quantiles(&self) -> anyhow::Result<Vec<Quantile>> {
+        self.percentiles.as_deref().map_or(Ok(Vec::new()), parse_percentiles)
+    }
+
+    /// Checks all that can be known without a connection, so that nothing wrong is kept silent: not by
+    /// `--print-config`, nor by a command that has no use for the option.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        let url = TargetUrl::parse(self.target.as_deref().unwrap_or(DEFAULT_TARGET))?;
+        let execution = if url.scheme == "sqlite" { Execution::Blocking } else { Execution::Polled };
+        let effective = self.clone().effective(execution);
+        let workload = registry::make_workload(&effective.workload_choice()?)?;
+        effective.load_spec(&workload.operations())?;
+        effective.isolation()?;
+        effective.report_interval()?;
+        effective.clock()?;
+        effective.check_server_cpus()?;
+        effective.quantiles()?;
+        let repeats = effective.repeat.unwrap_or(1);
+        if !(1..=1000).contains(&repeats) {
+            bail!("--repeat {repeats}: must be in 1..1000");
+        }
+        Ok(())
+    }
+
     pub(crate) fn cpus(&self) -> anyhow::Result<Vec<usize>> {
         let Some(list) = &self.cpus else { return Ok(Vec::new()) };
-        let cpus = load::parse_cpu_list(list).map_err(|e| anyhow!("--cpus: {e}"))?;
-        let available = load::available_cpus();
+        let cpus = ::load::parse_cpu_list(list).map_err(|e| anyhow!("--cpus: {e}"))?;
+        let available = ::load::available_cpus();
         if let Some(missing) = cpus.iter().find(|c| !available.is_empty() && !available.contains(c)) {
             bail!("--cpus {list}: this process may not use CPU {missing}; it may use {available:?}");
         }
@@ -360,6 +435,23 @@ impl RunOptions {
         }
         Ok(interval)
     }
+}
+
+/// Reads `98,99.5`, `p98,p99.5`.
+pub(crate) fn parse_percentiles(text: &str) -> anyhow::Result<Vec<Quantile>> {
+    let one = |item: &str| {
+        let item = item.trim();
+        // Plain numbers are per cent, as the option's name says: 1 is p1, not the maximum.
+        let named = if item.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+            format!("p{item}")
+        } else {
+            item.to_owned()
+        };
+        parse_quantile(&named).map_err(|_| {
+            anyhow!("--percentiles {text}: `{item}` is not in 0..100; expected a list such as `98,99.5`")
+        })
+    };
+    text.split(',').map(one).collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! From options to the load that they ask for.
 
 use super::RunOptions;
+use ::load::arrivals::Process;
+use ::load::{LoadSpec, Model, Phase, Think, UserVisit, mix_weights, parse_mix, parse_phases};
 use anyhow::{anyhow, bail};
-use load::arrivals::Process;
-use load::{LoadSpec, Model, Phase, Think, UserVisit, mix_weights, parse_mix, parse_phases};
 use units::{Nanos, parse_rate};
 
 impl RunOptions {
@@ -41,12 +41,22 @@ impl RunOptions {
     }
 
     fn phases(&self, model: &Model) -> anyhow::Result<Vec<Phase>> {
+        let trace = of_trace(model).is_some();
+        if let (Some(rate), true) = (&self.rate, trace) {
+            bail!("--rate {rate} with --arrivals trace: a trace brings its own rate; drop one of them");
+        }
+        if let (Some(phases), true) = (&self.phases, trace) {
+            bail!(
+                "--phases '{phases}' with --arrivals trace: a trace brings its own rates; drop one of them"
+            );
+        }
         let mut phases = match &self.phases {
             Some(text) => {
-                if self.duration.is_some()
-                    || (self.rate.is_some() && !matches!(model, Model::ThrottledClosed))
-                {
-                    bail!("--phases with --duration or --rate: phases have their own; drop one of them");
+                if let Some(rate) = &self.rate {
+                    bail!("--phases with --rate {rate}: phases have rates of their own; drop one of them");
+                }
+                if let Some(duration) = &self.duration {
+                    bail!("--phases with --duration {duration}: phases have their own; drop one of them");
                 }
                 parse_phases(text).map_err(|e| anyhow!("--phases: {e}"))?
             }
@@ -67,7 +77,7 @@ impl RunOptions {
         let mut duration = asked.unwrap_or(Nanos::from_secs(10));
         let mut rate =
             self.rate.as_deref().map(parse_rate).transpose().map_err(|e| anyhow!("--rate: {e}"))?;
-        if let Model::Open { process: Process::Trace { offsets, .. } } = model {
+        if let Some(offsets) = of_trace(model) {
             // A trace brings its own time and rate.
             let last = offsets.last().copied().unwrap_or(Nanos::ZERO);
             if self.duration.is_none() {
@@ -116,5 +126,14 @@ impl RunOptions {
         };
         spec.check()?;
         Ok(spec)
+    }
+}
+
+/// The offsets of a trace, where the arrivals are one.
+fn of_trace(model: &Model) -> Option<&[Nanos]> {
+    match model {
+        Model::Open { process: Process::Trace { offsets, .. } }
+        | Model::PartlyOpen { process: Process::Trace { offsets, .. }, .. } => Some(offsets),
+        _ => None,
     }
 }
