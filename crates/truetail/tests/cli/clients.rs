@@ -9,8 +9,24 @@ fn clients_that_insert_into_one_database_do_not_collide() {
     let run = |client: &'static str, directory: &'static str| {
         let mix = "InsertRecord=60,DeleteRecord=10,ReadRecord=30";
         scratch.start(&[
-            "run", "sqlite:data.db?busy_timeout_ms=20000", "--mix", mix, "-r", "150/s", "-d", "3s", "--warmup",
-            "0s", "--drain", "30s", "-c", "1", "--client", client, "-o", directory,
+            "run",
+            "sqlite:data.db?busy_timeout_ms=20000",
+            "--mix",
+            mix,
+            "-r",
+            "150/s",
+            "-d",
+            "3s",
+            "--warmup",
+            "0s",
+            "--drain",
+            "30s",
+            "-c",
+            "1",
+            "--client",
+            client,
+            "-o",
+            directory,
         ])
     };
     let (one, other) = (run("0/2", "a"), run("1/2", "b"));

@@ -85,7 +85,8 @@ fn a_full_disk_ends_the_run() {
 #[test]
 fn a_report_that_can_not_be_written_does_not_keep_the_page_back() {
     let scratch = Scratch::new("no-report");
-    let mut command = scratch.command(&["run", "null:", "-r", "200/s", "-d", "1s", "--warmup", "0s", "-o", "a"]);
+    let mut command =
+        scratch.command(&["run", "null:", "-r", "200/s", "-d", "1s", "--warmup", "0s", "-o", "a"]);
     // Above the space that a recording keeps for its end, and below the page with its figures.
     let limit = libc::rlimit { rlim_cur: 56 << 10, rlim_max: 56 << 10 };
     // SAFETY: as above.
@@ -100,7 +101,10 @@ fn a_report_that_can_not_be_written_does_not_keep_the_page_back() {
     assert!(matches!(ended.code, Some(2 | 3)), "{ended:?}");
     assert!(ended.stdout.starts_with("open loop"), "{ended:?}");
     if ended.code == Some(2) {
-        assert!(ended.stderr.contains("a/report.html") && ended.stderr.contains("File too large"), "{ended:?}");
+        assert!(
+            ended.stderr.contains("a/report.html") && ended.stderr.contains("File too large"),
+            "{ended:?}"
+        );
     }
     assert!(scratch.recording("a").end().is_some_and(|end| end.unwritable == 0));
 }

@@ -26,7 +26,11 @@ fn quantiles_are_shown_as_asked() {
     // More than the samples can carry: there, and withheld.
     let beyond = quantiles(&scratch.truetail(&["report", "a", "--percentiles", "99.999", "--json"]).json());
     assert!(beyond.get("p99.999").is_some_and(serde_json::Value::is_null), "{beyond}");
-    scratch.truetail(&["report", "a", "--percentiles", "99,x"]).refused(&["--percentiles 99,x", "`x`", "99.5"]);
+    scratch.truetail(&["report", "a", "--percentiles", "99,x"]).refused(&[
+        "--percentiles 99,x",
+        "`x`",
+        "99.5",
+    ]);
     scratch.truetail(&["run", "null:", "--percentiles", "101"]).refused(&["--percentiles 101", "0..100"]);
 }
 
@@ -49,7 +53,8 @@ fn a_limit_may_be_on_any_quantile() {
     compare("p99.999 > +5%").refused(&["--fail-if 'p99.999 > +5%'", "p99.99"]);
 
     let search = ["search", "null:", "--from", "400/s", "--to", "500/s", "-d", "1s", "--warmup", "0s"];
-    let ended = scratch.truetail(&[&search[..], &["--slo", "p97.5 < 5s", "-o", "s", "--json"]].concat()).well();
+    let ended =
+        scratch.truetail(&[&search[..], &["--slo", "p97.5 < 5s", "-o", "s", "--json"]].concat()).well();
     let document = ended.json();
     assert_eq!(document["rate_per_second"].as_f64(), Some(500.0), "{document}");
     assert!(document["probes"][0]["point_ns"].as_f64().is_some_and(|ns| ns > 0.0), "{document}");
