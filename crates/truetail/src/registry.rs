@@ -129,12 +129,15 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
 
 /// Opens the target of a URL.
 pub(crate) fn open_target(url: &TargetUrl) -> anyhow::Result<AnyTarget> {
-    let entry = TARGETS.iter().find(|t| t.schemes.contains(&url.scheme.as_str()));
-    let Some(entry) = entry else {
+    (driver_of(url)?.open)(url)
+}
+
+/// The line of the table that a URL asks for; nothing is opened.
+pub(crate) fn driver_of(url: &TargetUrl) -> anyhow::Result<&'static TargetEntry> {
+    TARGETS.iter().find(|t| t.schemes.contains(&url.scheme.as_str())).ok_or_else(|| {
         let known: Vec<String> = TARGETS.iter().map(|t| format!("{}:", t.schemes[0])).collect();
-        bail!("target `{url}`: no driver for `{}:`; there are {}", url.scheme, known.join(", "));
-    };
-    (entry.open)(url)
+        anyhow!("target `{url}`: no driver for `{}:`; there are {}", url.scheme, known.join(", "))
+    })
 }
 
 /// Makes the workload of a name.

@@ -123,7 +123,7 @@ to = "400/s"
 percentiles = "98"
 
 [compare]
-fail-if = ["p50 > +100000000%", "p98 > +100000000%"]
+fail-if = ["p50 > +100000000%", "p85 > +100000000%"]
 force = true
 
 [export]
@@ -149,7 +149,8 @@ fn one_file_serves_all_commands() {
     assert!(page.stdout.contains("p98"), "{page:?}");
     let page = truetail(&["report", "a", "--percentiles", "97"]).judged();
     assert!(page.stdout.contains("p97") && !page.stdout.contains("p98"), "{page:?}");
-    truetail(&["compare", "a", "s/probe-001-200"]).well();
+    let compared = truetail(&["compare", "a", "a", "--json"]).well().json();
+    assert!(compared["rows"].to_string().contains("\"p85\""), "{compared}");
     // A list that was given takes the place of the file's.
     truetail(&["compare", "a", "a", "--fail-if", "p77 < 5%"]).refused(&["p77 < 5%"]);
     let log = truetail(&["export", "a"]).well();

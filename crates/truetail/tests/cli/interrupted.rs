@@ -76,6 +76,7 @@ fn a_kill_at_any_moment_loses_at_most_a_second() {
     }
     // Before the first part there is nothing; the first request is due when the run's lead-in is over.
     losses.push(gone_at.saturating_sub(epoch) as f64 / 1e9);
+    println!("a kill would have lost {losses:.3?} s");
     assert!(losses.iter().all(|&seconds| seconds <= 1.0), "{losses:?} s");
     assert!(losses.iter().any(|&seconds| seconds > 0.1), "{losses:?} s are too good to be true");
 }
