@@ -38,7 +38,7 @@ mod timers;
 mod worker;
 
 pub use connector::{ConnectFailure, connect_all};
-pub use engine::{EngineError, Journal, LEAD_IN, LoadTotals, Subject, rings_needed, run};
+pub use engine::{EngineError, Journal, LEAD_IN, LoadTotals, Subject, WORKER_SLICE, rings_needed, run};
 pub use host::{available_cpus, parse_cpu_list, pin_to_set};
 pub use phases::{ParsePhasesError, Phase, parse_mix, parse_phases};
 pub use sequencer::{Planned, Sequencer};

@@ -131,6 +131,7 @@ fn capabilities(parts: &Parts<'_>) -> Vec<(String, String)> {
     let mut list = Vec::new();
     let slack = clock::set_timer_slack(Nanos(1));
     list.push(("timer slack 1 ns".to_owned(), if slack { "granted" } else { "refused" }.to_owned()));
+    list.push(slices(parts));
     if let Some(cpus) = &parts.options.cpus {
         let asked = format!("workers on CPUs {cpus}");
         list.push((asked, pinning(&parts.spec.cpus)));
@@ -139,6 +140,16 @@ fn capabilities(parts: &Parts<'_>) -> Vec<(String, String)> {
         list.push(host::server_cpus(cpus, &parts.target.server_pids));
     }
     list
+}
+
+/// Tries a worker's short slices on a thread of its own.
+fn slices(parts: &Parts<'_>) -> (String, String) {
+    let asked = format!("slices of {} µs for workers", load::WORKER_SLICE.0 / 1000);
+    if parts.execution == Execution::Blocking {
+        return (asked, "not asked: the workers are the database".to_owned());
+    }
+    let tried = std::thread::spawn(|| clock::ask_for_short_slices(load::WORKER_SLICE)).join();
+    (asked, tried.map_or_else(|_| "not verified".to_owned(), |answer| answer.to_string()))
 }
 
 /// Tries the pinning on a thread of its own and reads it back.
