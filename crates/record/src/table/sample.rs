@@ -69,8 +69,14 @@ static PROPERTIES: LazyLock<WriterPropertiesPtr> = LazyLock::new(|| {
             "arrived_ns",
             "seq",
             "session",
+            "client",
+            "op",
+            "phase",
+            "outcome",
+            "retries",
+            "flags",
         ],
-        &["client", "op", "phase", "outcome", "retries", "flags"],
+        &[],
     )
 });
 
