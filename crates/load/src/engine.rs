@@ -109,7 +109,7 @@ pub fn run<T: Target, W: Workload>(
     let lead_in = Ticks(clock.now().0 + clock.ticks_in(LEAD_IN));
     let shared = shared_state(spec, clock, lead_in);
     let mut writer = Writer::new(sequencer);
-    writer.fill(&shared.schedule, u64::MAX);
+    writer.prefill(&shared.schedule);
     let mut rest = producers.pop().expect("counted above");
     note_phases(spec, clock, lead_in, journal);
 

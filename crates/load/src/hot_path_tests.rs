@@ -144,7 +144,7 @@ fn work(spec: &LoadSpec, misdeed: Misdeed, around: impl FnOnce(&mut dyn FnMut())
     };
     let workload = Watched(misdeed);
     let mut writer = Writer::new(Sequencer::new(spec, workload.tickets()).unwrap());
-    assert!(writer.fill(&shared.schedule, u64::MAX), "the ring must hold the whole schedule");
+    assert!(writer.prefill(&shared.schedule), "the ring must hold the whole schedule");
     let conditions = Conditions {
         spec,
         workload: &workload,

@@ -177,12 +177,14 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
     }
 
     /// Waits until `at`; returns at once when it has passed, and early when the run stops or `early` holds.
+    /// Gives the time at which it returns.
     #[inline]
-    pub(crate) async fn wait_until(&self, task: u32, at: Ticks, early: impl Fn() -> bool) {
+    pub(crate) async fn wait_until(&self, task: u32, at: Ticks, early: impl Fn() -> bool) -> Ticks {
         let mut waiting = false;
         poll_fn(|_| {
-            if self.clock.now() >= at || (waiting && early()) {
-                return Poll::Ready(());
+            let now = self.clock.now();
+            if now >= at || (waiting && early()) {
+                return Poll::Ready(now);
             }
             waiting = true;
             // A poll for another reason (its descriptor moved) finds the entry still there.
@@ -191,7 +193,7 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
             }
             Poll::Pending
         })
-        .await;
+        .await
     }
 
     /// Lets the other tasks of this worker run.
