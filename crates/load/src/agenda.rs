@@ -3,12 +3,13 @@
 use crate::local::{Local, Sink};
 use crate::own_schedule::OwnSchedule;
 use crate::schedule::Claim;
-use crate::sequencer::Planned;
+use crate::sequencer::{Planned, Sequencer};
 use crate::session::Conditions;
 use crate::spec::{LONGEST_VISIT, Model, Think};
 use crate::stamped::Stamps;
 use clock::Clock;
 use record::{RawSample, flags};
+use std::sync::{Mutex, PoisonError};
 use units::{Nanos, Outcome, Rng, Ticks};
 use workload::OpId;
 
@@ -53,6 +54,10 @@ pub(crate) struct Agenda {
     own_schedule: Option<OwnSchedule>,
     end: Ticks,
     pub(crate) closed: bool,
+    /// Whether a phase has its own number of sessions, or a closed loop's its own mix.
+    phased: bool,
+    /// Whether `held` says in which phase the request is; otherwise the moment says it.
+    phase_known: bool,
 }
 
 impl Agenda {
@@ -70,6 +75,8 @@ impl Agenda {
             Model::Closed { think } => *think,
             Model::Open { .. } | Model::ThrottledClosed => Think::None,
         };
+        let closed = matches!(spec.model, Model::Closed { .. } | Model::ThrottledClosed);
+        let made_when_claimed = local.shared.made_when_claimed.is_some();
         let held =
             Held { seq: 0, ticket: 0, op: OpId(0), phase: 0, intended: Ticks::NONE, due: conditions.lead_in };
         Agenda {
@@ -83,7 +90,9 @@ impl Agenda {
             next_due: conditions.lead_in,
             own_schedule: OwnSchedule::new(spec, session),
             end: Ticks(conditions.lead_in.0 + local.clock.ticks_in(spec.duration())),
-            closed: matches!(spec.model, Model::Closed { .. } | Model::ThrottledClosed),
+            closed,
+            phased: local.shared.session_limits.is_some() || made_when_claimed,
+            phase_known: !closed || made_when_claimed,
         }
     }
 
@@ -96,11 +105,14 @@ impl Agenda {
         if let Some((seq, planned)) = self.visit.pop() {
             return self.go_on_with_visit(seq, planned, local);
         }
-        if local.shared.session_limits.is_some() {
+        if self.phased {
             match self.wait_for_admission(task, local).await {
                 None => return false,
                 Some(true) => self.admit(local),
                 Some(false) => {}
+            }
+            if let Some(sequencer) = &local.shared.made_when_claimed {
+                return self.have_made(sequencer, local);
             }
         }
         match self.take(local) {
@@ -141,6 +153,27 @@ impl Agenda {
             Claim::NotYet => Taken::NotYet(number),
             Claim::Ended => Taken::Nothing,
         }
+    }
+
+    /// Has the next request made, for the phase in which it will be sent. False at the load's end.
+    fn have_made<C: Clock, K: Sink>(
+        &mut self,
+        sequencer: &Mutex<Sequencer>,
+        local: &Local<'_, C, K>,
+    ) -> bool {
+        if !self.closed_due(local) {
+            return false;
+        }
+        let phase = local.shared.phase_at(self.held.due.max(local.clock.now()));
+        let mut sequencer = sequencer.lock().unwrap_or_else(PoisonError::into_inner);
+        let seq = sequencer.position();
+        let Some(planned) = sequencer.next_request_in(phase) else {
+            local.shared.schedule.end_at(0); // so that all see that nothing is left
+            return false;
+        };
+        drop(sequencer);
+        self.fill_in(seq, planned);
+        true
     }
 
     /// Sets when a closed session's next request is due; false past the end. The end is asked of the clock,
@@ -229,7 +262,7 @@ impl Agenda {
         task: u32,
         local: &Local<'_, C, K>,
     ) -> Option<bool> {
-        let limits = local.shared.session_limits.as_ref()?;
+        let Some(limits) = &local.shared.session_limits else { return Some(false) };
         let mut waited = false;
         loop {
             if local.shared.abandoned() || local.shared.schedule.exhausted() {
@@ -272,7 +305,7 @@ impl Agenda {
 
     #[inline(always)]
     fn phase<C: Clock, K: Sink>(&self, stamps: &Stamps, local: &Local<'_, C, K>) -> u8 {
-        if !self.closed {
+        if self.phase_known {
             return self.held.phase;
         }
         local.shared.phase_at(if stamps.sent.is_some() { stamps.sent } else { stamps.completed })

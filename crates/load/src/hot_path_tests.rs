@@ -139,6 +139,7 @@ fn work(spec: &LoadSpec, misdeed: Misdeed, around: impl FnOnce(&mut dyn FnMut())
         stop_at: AtomicU64::new(u64::MAX),
         abandon: AtomicBool::new(false),
         session_limits: None,
+        made_when_claimed: None,
         phase_ends: vec![Ticks(u64::MAX / 2)],
         alive: AtomicU64::new(4),
     };

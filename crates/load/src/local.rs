@@ -1,6 +1,7 @@
 //! What the tasks of one worker share: its clock, timers, deadlines and buffer. One thread, no lock.
 
 use crate::schedule::Schedule;
+use crate::sequencer::Sequencer;
 use crate::timers::Timers;
 use clock::Clock;
 use driver::Canceller;
@@ -61,6 +62,8 @@ pub(crate) struct Shared {
     pub(crate) abandon: AtomicBool,
     /// The sessions that may take part, by phase; `None` when all phases allow all.
     pub(crate) session_limits: Option<Vec<u32>>,
+    /// Where requests come from that are made when they are claimed. Nobody claims from the schedule then.
+    pub(crate) made_when_claimed: Option<Mutex<Sequencer>>,
     /// When each phase ends, in ticks since the epoch; closed loops tell the phase by it.
     pub(crate) phase_ends: Vec<Ticks>,
     /// Sessions that are connected at present.
@@ -331,6 +334,7 @@ mod tests {
             stop_at: AtomicU64::new(u64::MAX),
             abandon: AtomicBool::new(false),
             session_limits: None,
+            made_when_claimed: None,
             phase_ends: vec![Ticks(u64::MAX / 2)],
             alive: AtomicU64::new(2),
         };

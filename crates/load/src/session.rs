@@ -64,7 +64,8 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
     let mut after_reconnect = false;
     let mut budget = BUDGET;
     // HOT: from here to the end of the loop's body nothing allocates, locks or calls the system but the
-    // driver itself; what is not hot is behind `if`s that a healthy run does not enter.
+    // driver itself; what is not hot is behind `if`s that a healthy run does not enter. One load locks: a closed
+    // loop whose phases have mixes of their own, when it claims.
     while agenda.next(task, local).await {
         let held = &agenda.held;
         conditions.workload.plan(Request { seq: held.seq, op: held.op, ticket: held.ticket }, &mut plan);

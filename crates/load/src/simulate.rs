@@ -220,7 +220,7 @@ pub fn simulate_interrupted<W: Workload>(
     stop: Option<Nanos>,
 ) -> Result<Simulated, SpecError> {
     let mut writer = Writer::new(Sequencer::new(spec, workload.tickets())?);
-    let shared = shared_state(spec);
+    let shared = shared_state(spec, Sequencer::made_when_claimed(spec, workload.tickets())?);
     writer.prefill(&shared.schedule);
     let world = Arc::new(Mutex::new(World {
         now: Nanos::ZERO,
@@ -270,7 +270,7 @@ pub fn simulate_interrupted<W: Workload>(
     Ok(Simulated { samples, ended: Nanos(clock.now().0), connections_lost: losses.0.get() })
 }
 
-fn shared_state(spec: &LoadSpec) -> Shared {
+fn shared_state(spec: &LoadSpec, made_when_claimed: Option<Mutex<Sequencer>>) -> Shared {
     let mut end = Nanos::ZERO;
     let phase_ends = spec.phases.iter().map(|p| {
         end = end + p.duration;
@@ -281,6 +281,7 @@ fn shared_state(spec: &LoadSpec) -> Shared {
         stop_at: AtomicU64::new(u64::MAX),
         abandon: AtomicBool::new(false),
         session_limits: session_limits(spec),
+        made_when_claimed,
         phase_ends: phase_ends.collect(),
         alive: AtomicU64::new(u64::from(spec.sessions)),
     }

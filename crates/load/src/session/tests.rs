@@ -108,6 +108,7 @@ impl Alone {
             stop_at: AtomicU64::new(u64::MAX),
             abandon: AtomicBool::new(false),
             session_limits: None,
+            made_when_claimed: None,
             phase_ends: vec![Ticks(1_000_000_000)],
             alive: AtomicU64::new(1),
         }));

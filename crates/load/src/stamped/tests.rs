@@ -56,6 +56,7 @@ fn shared() -> Shared {
         stop_at: AtomicU64::new(u64::MAX),
         abandon: AtomicBool::new(false),
         session_limits: None,
+        made_when_claimed: None,
         phase_ends: vec![Ticks(u64::MAX / 2)],
         alive: AtomicU64::new(1),
     }
