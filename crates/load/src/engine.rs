@@ -14,6 +14,7 @@ use clock::{Clock, LiveClock};
 use driver::{Execution, Isolation, Session, StatementSpec, Target};
 use record::{EventKind, NO_SESSION, Producer, RawSample};
 use std::fmt;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, AtomicUsize, Ordering};
 use units::{Nanos, Outcome, Ticks};
 use workload::Workload;
@@ -107,9 +108,10 @@ pub fn run<T: Target, W: Workload>(
     assert_eq!(subject.sessions.len(), spec.sessions as usize);
     let sequencer = Sequencer::new(spec, subject.workload.tickets()).map_err(EngineError::Spec)?;
     let lead_in = Ticks(clock.now().0 + clock.ticks_in(LEAD_IN));
-    let shared = shared_state(spec, clock, lead_in);
+    let made_when_claimed = Sequencer::made_when_claimed(spec, subject.workload.tickets());
+    let shared = shared_state(spec, clock, lead_in, made_when_claimed.map_err(EngineError::Spec)?);
     let mut writer = Writer::new(sequencer);
-    writer.fill(&shared.schedule, u64::MAX);
+    writer.prefill(&shared.schedule);
     let mut rest = producers.pop().expect("counted above");
     note_phases(spec, clock, lead_in, journal);
 
@@ -201,7 +203,12 @@ impl Drop for CountDown<'_> {
     }
 }
 
-fn shared_state(spec: &LoadSpec, clock: LiveClock, lead_in: Ticks) -> Shared {
+fn shared_state(
+    spec: &LoadSpec,
+    clock: LiveClock,
+    lead_in: Ticks,
+    made_when_claimed: Option<Mutex<Sequencer>>,
+) -> Shared {
     let mut end = Nanos::ZERO;
     let phase_ends = spec
         .phases
@@ -216,6 +223,7 @@ fn shared_state(spec: &LoadSpec, clock: LiveClock, lead_in: Ticks) -> Shared {
         stop_at: AtomicU64::new(u64::MAX),
         abandon: AtomicBool::new(false),
         session_limits: session_limits(spec),
+        made_when_claimed,
         phase_ends,
         alive: AtomicU64::new(u64::from(spec.sessions)),
     }

@@ -18,6 +18,7 @@
 //! proves it.
 #![deny(missing_docs)]
 
+mod agenda;
 pub mod arrivals;
 mod connector;
 mod engine;
@@ -25,6 +26,7 @@ mod host;
 #[cfg(test)]
 mod hot_path_tests;
 mod local;
+mod own_schedule;
 mod phases;
 mod readiness;
 mod schedule;
@@ -40,6 +42,6 @@ mod worker;
 pub use connector::{ConnectFailure, connect_all};
 pub use engine::{EngineError, Journal, LEAD_IN, LoadTotals, Subject, WORKER_SLICE, rings_needed, run};
 pub use host::{available_cpus, parse_cpu_list, pin_to_set};
-pub use phases::{ParsePhasesError, Phase, parse_mix, parse_phases};
+pub use phases::{ParsePhasesError, Phase, parse_mix, parse_phases, sessions_to_connect};
 pub use sequencer::{Planned, Sequencer};
 pub use spec::{LoadSpec, Model, Pacing, SpecError, Think, UserVisit, mix_weights};

@@ -14,7 +14,7 @@ use units::{Nanos, Ticks};
 const INTERVAL: Nanos = Nanos::from_millis(5);
 
 /// How far ahead an interrupted run's end lies: so that every session knows of it before it is there.
-const STOP_AHEAD: Nanos = Nanos::from_millis(20);
+pub(crate) const STOP_AHEAD: Nanos = Nanos::from_millis(20);
 
 pub(crate) struct Supervisor<'a> {
     pub(crate) spec: &'a LoadSpec,

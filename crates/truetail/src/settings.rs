@@ -82,7 +82,7 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) phases: Option<String>,
 
-    /// Connections [default: 8; 4 for embedded targets]
+    /// Connections; a phase may have more or fewer [default: 8; 4 for embedded targets]
     #[arg(long, visible_alias = "clients", short = 'c', value_name = "N", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sessions: Option<u32>,
@@ -470,7 +470,8 @@ impl RunOptions {
             None => operations.iter().map(|(_, weight)| *weight).collect(),
         };
         let model = self.model()?;
-        let phases = self.phases(&model)?;
+        let mut phases = self.phases(&model)?;
+        let sessions = load::sessions_to_connect(&mut phases, self.sessions.unwrap_or(8));
         if self.requests == Some(0) {
             bail!("--requests 0: must be at least 1; leave it out for no limit");
         }
@@ -479,7 +480,7 @@ impl RunOptions {
             phases,
             operations: names,
             mix,
-            sessions: self.sessions.unwrap_or(8),
+            sessions,
             workers: self.threads.unwrap_or(1),
             requests: self.requests,
             timeout: RunOptions::time("--timeout", self.timeout.as_deref())?.filter(|t| *t > Nanos::ZERO),

@@ -73,7 +73,7 @@ fn phases(spec: &LoadSpec) -> anyhow::Result<Vec<PhaseFacts>> {
             begin,
             end,
             offered: phase.rate,
-            sessions: phase.sessions.unwrap_or(spec.sessions).min(spec.sessions),
+            sessions: phase.sessions.unwrap_or(spec.sessions),
             mix: spec.phase_mix(phase)?,
         });
         begin = end;
