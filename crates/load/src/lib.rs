@@ -21,10 +21,13 @@
 pub mod arrivals;
 mod connector;
 mod engine;
+#[cfg(test)]
+mod engine_tests;
 mod host;
 #[cfg(test)]
 mod hot_path_tests;
 mod local;
+mod never_sent;
 mod phases;
 mod readiness;
 mod schedule;
@@ -34,6 +37,7 @@ pub mod simulate;
 mod spec;
 mod stamped;
 mod supervisor;
+mod threads;
 mod timers;
 mod worker;
 
