@@ -43,7 +43,7 @@ mod worker;
 
 pub use connector::{ConnectFailure, connect_all};
 pub use engine::{EngineError, Journal, LEAD_IN, LoadTotals, Subject, rings_needed, run};
-pub use host::{available_cpus, parse_cpu_list, pin_to_set};
+pub use host::{OffWorkers, available_cpus, parse_cpu_list, pin_to_set, show_cpu_list, spare_cpus};
 pub use phases::{ParsePhasesError, Phase, parse_mix, parse_phases};
 pub use sequencer::{Planned, Sequencer};
 pub use spec::{LoadSpec, Model, Pacing, SpecError, Think, UserVisit, mix_weights};
