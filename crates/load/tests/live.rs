@@ -2,7 +2,7 @@
 
 mod echo;
 
-use clock::{Anchors, Clock, ClockChoice, LiveClock};
+use clock::{Anchors, ClockChoice, LiveClock};
 use driver::Execution;
 use echo::{Answer, EchoServer, Numbers};
 use load::arrivals::Process;
@@ -130,22 +130,18 @@ fn lay_side_by_side(done: &Outcomes) -> Times {
         let arrived = done.anchors.instant_of_realtime(sample.arrived_realtime_ns).unwrap().0;
         let (begun, handed_over) = (at(answer.begun), at(answer.handed_over));
         assert!(
-            (begun..=handed_over).contains(&arrived)
-                || arrived.abs_diff(begun).min(arrived.abs_diff(handed_over)) < CLOCKS,
+            (begun - CLOCKS..=handed_over + CLOCKS).contains(&arrived),
             "request {} arrived at {arrived} ns, and was answered from {begun} to {handed_over} ns",
             sample.seq
         );
-        let since = |at: u64| at.saturating_sub(sample_start(done, sample));
+        let intended = at(sample.intended);
+        let since = |at: u64| at.saturating_sub(intended);
         times.begun.push(since(begun));
         times.handed_over.push(since(handed_over));
         times.arrived.push(since(arrived));
         times.completed.push(since(at(sample.completed)));
     }
     times
-}
-
-fn sample_start(done: &Outcomes, sample: &RawSample) -> u64 {
-    done.anchors.instant(sample.intended).unwrap().0
 }
 
 /// Mean and quantiles of each.
@@ -164,22 +160,48 @@ fn close(measured: f64, truth: f64) -> bool {
     (measured - truth).abs() <= (0.02 * truth).max(300_000.0)
 }
 
+/// The rows in which response times and the server's log are further apart than they may be. Each must be
+/// accounted for: by the pick-up that the recording itself states, and by the time that the server took between
+/// its log and the kernel.
+fn rows_apart(times: &Times) -> Vec<String> {
+    let mut apart = Vec::new();
+    for (name, of) in ROWS {
+        let (measured, truth) = (of(&times.completed), of(&times.begun));
+        if close(measured, truth) {
+            continue;
+        }
+        let (pick_up, handing_over) = (measured - of(&times.arrived), of(&times.handed_over) - truth);
+        let row = format!(
+            "{name}: measured {measured} ns, truth {truth} ns; pick-up {pick_up} ns, server {handing_over} ns"
+        );
+        assert!((measured - truth).abs() <= pick_up + handing_over + CLOCKS as f64, "nothing explains {row}");
+        apart.push(row);
+    }
+    apart
+}
+
+/// Response times are within 2 % or 0.3 ms of the server's log, in all rows of one run. A host that is busy with
+/// other things holds up whoever should answer or pick up, and the recording says so; such a run is repeated.
 #[test]
 fn an_open_loop_sees_what_the_server_did() {
     let spec = spec(Model::Open { process: Process::Poisson }, "4s@500/s", 64);
-    let done = run(&spec);
-    assert_eq!(done.never_sent, 0);
-    assert!(done.samples.len() > 1800 && done.samples.len() == done.answers.len());
-    let times = lay_side_by_side(&done);
-    for (name, of) in ROWS {
-        eprintln!(
-            "{name}: {} {} {} {}",
-            of(&times.begun),
-            of(&times.handed_over),
-            of(&times.arrived),
-            of(&times.completed)
-        );
+    let mut disturbed = Vec::new();
+    for _ in 0..3 {
+        let done = run(&spec);
+        assert_eq!(done.never_sent, 0);
+        assert!(done.samples.len() > 1800 && done.samples.len() == done.answers.len());
+        let times = lay_side_by_side(&done);
+        let measured = ROWS.map(|(_, of)| of(&times.completed));
+        // A quarter of the arrivals fell into the stall: the mean alone tells of it.
+        assert!(measured[0] > 50e6, "mean {} ns", measured[0]);
+        assert!(measured[ROWS.len() - 1] > 900e6);
+        let apart = rows_apart(&times);
+        if apart.is_empty() {
+            return;
+        }
+        disturbed.push(apart);
     }
+    panic!("three runs, each of them disturbed: {disturbed:#?}");
 }
 
 #[test]
