@@ -164,7 +164,7 @@ fn work(spec: &LoadSpec, misdeed: Misdeed, around: impl FnOnce(&mut dyn FnMut())
     // The first poll of each session allocates its plan and agenda.
     (0..4).for_each(|task| tasks.poll(task));
     FIRST.set(None);
-    around(&mut || run_worker(&mut tasks, &local, &mut readiness, spec.pacing));
+    around(&mut || run_worker(&mut tasks, &local, &mut readiness, spec.pacing).unwrap());
     drop(tasks);
     let samples = consumer.drain(|_| ());
     let added = match (FIRST.get(), LAST.get()) {

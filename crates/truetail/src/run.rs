@@ -123,7 +123,7 @@ impl Action for RunAction<'_> {
         })?;
         let target_facts = prepare(target, &mut workload)?;
         let sessions = load::connect_all(target, &statements, isolation, spec.sessions)?;
-        let header = header::make(&header::Parts {
+        let mut header = header::make(&header::Parts {
             options: self.options,
             url: self.url,
             spec: &spec,
@@ -133,13 +133,17 @@ impl Action for RunAction<'_> {
             calibration: &calibration,
         })?;
 
+        let sources = noise::registry(); // before this thread gives CPUs up: they count those of the process
+        let off_workers = load::OffWorkers::of(&spec.cpus);
+        header.capabilities.extend(header::helpers(&spec, &off_workers));
+
         // Not before: a signal while connecting or loading the data set ends the program at once.
         let stop = interrupt::flag();
         let (producers, consumers) = rings(&spec, target.execution());
         let clock = calibration.start();
         let config = RecorderConfig::new(self.directory, header);
         let recorder = Recorder::start(config, consumers, clock)?;
-        let observer = start_observer(&recorder, clock);
+        let observer = start_observer(&recorder, sources, clock);
         let view = (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, interval));
         let journal = Events { sink: recorder.events() };
         let subject = Subject { target, sessions, statements: &statements, isolation, workload: &workload };
@@ -151,6 +155,7 @@ impl Action for RunAction<'_> {
         set_phase_spans(&recorder, &spec, clock, totals);
         let checks = check_after(target, &workload);
         recorder.finish(end_of_run(totals, &checks))?;
+        drop(off_workers); // the analysis may have all CPUs
         conclude(self.directory)
     }
 }
@@ -190,8 +195,11 @@ impl noise::ObserverSink for NoiseToRecording {
     }
 }
 
-fn start_observer(recorder: &Recorder, clock: LiveClock) -> noise::Observer {
-    let sources = noise::registry();
+fn start_observer(
+    recorder: &Recorder,
+    sources: Vec<Box<dyn noise::NoiseSource>>,
+    clock: LiveClock,
+) -> noise::Observer {
     let count = sources.len() as u16;
     // A recording numbers its noise sources in the order in which they are announced, from 0.
     let sink = NoiseToRecording { sink: recorder.noise(), indexes: (0..count).collect() };

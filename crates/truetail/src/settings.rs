@@ -366,6 +366,12 @@ impl RunOptions {
         Ok(cpus)
     }
 
+    /// The CPUs that the server is meant to use; any that its host may have.
+    pub(crate) fn server_cpus(&self) -> anyhow::Result<Option<Vec<usize>>> {
+        let list = self.server_cpus.as_deref();
+        list.map(|l| load::parse_cpu_list(l).map_err(|e| anyhow!("--server-cpus: {e}"))).transpose()
+    }
+
     /// A duration flag.
     pub(crate) fn time(flag: &str, text: Option<&str>) -> anyhow::Result<Option<Nanos>> {
         text.map(|t| parse_duration(t).map_err(|e| anyhow!("{flag}: {e}"))).transpose()
@@ -491,6 +497,7 @@ impl RunOptions {
             seed: self.load_seed(),
         };
         spec.check()?;
+        self.server_cpus()?; // refused before anything is connected
         Ok(spec)
     }
 }

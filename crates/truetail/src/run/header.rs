@@ -47,7 +47,7 @@ pub(super) fn make(parts: &Parts<'_>) -> anyhow::Result<RunHeader> {
         target_facts: target_facts(parts.target),
         host: host::facts(),
         clock_facts: clock_facts(parts.calibration),
-        capabilities: capabilities(parts),
+        capabilities: capabilities(parts)?,
         config: parts.options.to_toml()?,
     })
 }
@@ -127,7 +127,7 @@ fn skew(ticks_per_nano: f64) -> String {
 }
 
 /// What was asked of the system, and what was granted.
-fn capabilities(parts: &Parts<'_>) -> Vec<(String, String)> {
+fn capabilities(parts: &Parts<'_>) -> anyhow::Result<Vec<(String, String)>> {
     let mut list = Vec::new();
     let slack = clock::set_timer_slack(Nanos(1));
     list.push(("timer slack 1 ns".to_owned(), if slack { "granted" } else { "refused" }.to_owned()));
@@ -136,10 +136,16 @@ fn capabilities(parts: &Parts<'_>) -> Vec<(String, String)> {
         let asked = format!("workers on CPUs {cpus}");
         list.push((asked, pinning(&parts.spec.cpus)));
     }
-    if let Some(cpus) = &parts.options.server_cpus {
-        list.push(host::server_cpus(cpus, &parts.target.server_pids));
+    if let Some(cpus) = parts.options.server_cpus()? {
+        list.push(host::server_cpus(&cpus, &parts.target.server_pids));
     }
-    list
+    Ok(list)
+}
+
+/// Where recorder, observer, view and supervisor run when the workers have CPUs of their own.
+pub(super) fn helpers(spec: &LoadSpec, off_workers: &load::OffWorkers) -> Option<(String, String)> {
+    let asked = format!("other threads off CPUs {}", load::show_cpu_list(&spec.cpus));
+    (!spec.cpus.is_empty()).then(|| (asked, off_workers.found(&spec.cpus)))
 }
 
 /// Tries a worker's short slices on a thread of its own.

@@ -57,6 +57,8 @@ fn values_of_flags() {
             (&["run", "null:", "--pacing", "x"], &["--pacing x", "spin"]),
             (&["run", "null:", "--cpus", "1000"], &["--cpus 1000", "may use"]),
             (&["run", "null:", "--cpus", "x"], &["--cpus", "`x`"]),
+            (&["run", "null:", "--server-cpus", "x-y"], &["--server-cpus", "`x-y`", "0,2-5"]),
+            (&["run", "null:", "--server-cpus", ""], &["--server-cpus", "0,2-5"]),
             (&["run", "null:", "--isolation", "x"], &["--isolation x", "serializable"]),
             (&["run", "null:", "--compat", "x"], &["--compat x", "benchbase"]),
             (&["run", "null:", "--mix", "A=1"], &["mix", "`A`", "ReadRecord"]),
