@@ -4,7 +4,7 @@ use crate::compared::{ComparedRow, rows};
 use crate::{Analysis, MeasureSummary, RecordingInfo, VerdictState, limits};
 use record::{LoadModel, Measure};
 use stats::Difference;
-use units::Quantile;
+use units::{Quantile, format_count, format_counted};
 
 /// How to compare.
 #[derive(Clone, PartialEq, Debug)]
@@ -227,8 +227,10 @@ fn cautions(all: &[&Analysis], base: usize, new: usize) -> Vec<String> {
     let mut found = Vec::new();
     if base.min(new) < 3 {
         found.push(format!(
-            "{base} run(s) against {new}: the intervals hold for these runs; with three or more on each side \
-             they would hold for the next ones, too"
+            "{} against {}: the intervals hold for these runs; with three or more on each side they would hold \
+             for the next ones, too",
+            format_counted(base as u64, "run", "runs"),
+            format_count(new as u64)
         ));
     }
     for analysis in all.iter().filter(|a| a.verdict.state != VerdictState::Valid) {

@@ -1,5 +1,6 @@
 //! What is known of the measuring host.
 
+use analysis::facts as names;
 use record::HostFacts;
 use std::fs;
 
@@ -61,12 +62,15 @@ fn hypervisor_name() -> String {
 /// Which of the server's processes run outside of the CPUs that they were meant to use, as a finding for the
 /// recording: (asked, found).
 pub(crate) fn server_cpus(list: &str, pids: &[u32]) -> (String, String) {
-    let asked = format!("server on CPUs {list}");
+    let asked = format!("{}{list}", names::SERVER_CPUS);
     if pids.is_empty() {
-        return (asked, "not verified: the server's processes are not known on this host".to_owned());
+        return (
+            asked,
+            format!("{}: the server's processes are not known on this host", names::NOT_VERIFIED),
+        );
     }
     let Ok(wanted) = load::parse_cpu_list(list) else {
-        return (asked, "not verified: the list can't be read".to_owned());
+        return (asked, format!("{}: the list can't be read", names::NOT_VERIFIED));
     };
     let mut outside = Vec::new();
     for pid in pids {
@@ -77,6 +81,6 @@ pub(crate) fn server_cpus(list: &str, pids: &[u32]) -> (String, String) {
             outside.push(format!("process {pid} may use {allowed}"));
         }
     }
-    let found = if outside.is_empty() { "as asked".to_owned() } else { outside.join("; ") };
+    let found = if outside.is_empty() { names::AS_ASKED.to_owned() } else { outside.join("; ") };
     (asked, found)
 }
