@@ -85,7 +85,7 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
         if !conversation.stamps.completed.is_some() {
             // Refused before anything was sent: that, too, happens at its due time and not earlier.
             conversation.stamps.completed = conversation.wait_for_due().await;
-            if local.shared.called_off(held.due) {
+            if conversation.stamps.completed < held.due || local.shared.called_off(held.due) {
                 break;
             }
         }

@@ -44,7 +44,7 @@ pub(crate) struct Stamped<'a, 'l, S: Session, C, K> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Withheld {
     No,
-    /// The run was interrupted before the request was due: it does not exist.
+    /// The run ended before the request was due: it does not exist.
     CalledOff,
     /// It was due, and there was no time left for it: it is recorded as never sent.
     Abandoned,
@@ -91,7 +91,7 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
             return Err(OpError::refused(Outcome::Unfinished));
         }
         if local.shared.abandoned() {
-            self.withheld = Withheld::Abandoned;
+            self.withheld = if now < due { Withheld::CalledOff } else { Withheld::Abandoned };
             return Err(OpError::refused(Outcome::Unfinished));
         }
         self.stamps.sent = now;

@@ -1,5 +1,6 @@
 //! What is known of the measuring host.
 
+use analysis::facts as names;
 use record::HostFacts;
 use std::fs;
 
@@ -61,13 +62,16 @@ fn hypervisor_name() -> String {
 /// Which of the server's processes run outside of the CPUs that they were meant to use, as a finding for the
 /// recording: (asked, found).
 pub(crate) fn server_cpus(wanted: &[usize], pids: &[u32]) -> (String, String) {
-    let asked = format!("server on CPUs {}", load::show_cpu_list(wanted));
+    let asked = format!("{}{}", names::SERVER_CPUS, load::show_cpu_list(wanted));
     if pids.is_empty() {
-        return (asked, "not verified: the server's processes are not known on this host".to_owned());
+        return (
+            asked,
+            format!("{}: the server's processes are not known on this host", names::NOT_VERIFIED),
+        );
     }
     let outside: Vec<String> = pids.iter().filter_map(|&pid| outside(wanted, pid)).collect();
     let found =
-        if outside.is_empty() { "as asked".to_owned() } else { format!("no: {}", outside.join("; ")) };
+        if outside.is_empty() { names::AS_ASKED.to_owned() } else { format!("no: {}", outside.join("; ")) };
     (asked, found)
 }
 

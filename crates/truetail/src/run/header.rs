@@ -102,10 +102,10 @@ fn clock_facts(calibration: &clock::Calibration) -> Vec<(String, String)> {
         ("ticks per ns".to_owned(), format!("{:.6}", facts.ticks_per_nano)),
     ];
     if let Some(reason) = &facts.fallback_reason {
-        list.push(("not the cycle counter because".to_owned(), reason.clone()));
+        list.push((analysis::facts::CLOCK_FALLBACK.to_owned(), reason.clone()));
     }
     if facts.kind == clock::ClockKind::Tsc {
-        list.push(("skew between CPUs".to_owned(), skew(facts.ticks_per_nano)));
+        list.push((analysis::facts::CLOCK_SKEW.to_owned(), skew(facts.ticks_per_nano)));
     }
     list
 }
