@@ -158,6 +158,9 @@ mod tests {
     #[test]
     fn an_unknown_section_is_refused_with_the_known_ones() {
         let error = run(&["nope"]).unwrap_err().to_string();
-        assert!(error.contains("`nope`") && error.contains("null, record, report, noop, open, build"), "{error}");
+        assert!(
+            error.contains("`nope`") && error.contains("null, record, report, noop, open, build"),
+            "{error}"
+        );
     }
 }

@@ -2,16 +2,40 @@
 //!
 //! `cargo xtask soak --fuzz` does the same for as long as it is told.
 
-use load::arrivals::{Arrivals, Process};
-use load::{RateProfile, parse_mix, parse_phases};
+use load::arrivals::Process;
+use load::{LoadSpec, Model, Pacing, Sequencer, parse_mix, parse_phases};
 use std::path::PathBuf;
 use testkit::fuzz::Fuzz;
-use units::{Nanos, PerSecond, Seed};
+use units::{Nanos, Seed};
+use workload::Workload;
+use workload::noop::NoOp;
 
 /// Numbers at the ends of what numbers can be, and what stands between them.
 const WORDS: [&str; 24] = [
-    "0", "-1", "1e309", "1e-320", "nan", "inf", "99999999999999999999", "0.0000000001", "/s", "/h", "k/s", "ns", "us",
-    "µs", "h", "..", "@", ",", "=", " sessions=", " mix=", "4294967296", "\n", "\u{301}",
+    "0",
+    "-1",
+    "1e309",
+    "1e-320",
+    "nan",
+    "inf",
+    "99999999999999999999",
+    "0.0000000001",
+    "/s",
+    "/h",
+    "k/s",
+    "ns",
+    "us",
+    "µs",
+    "h",
+    "..",
+    "@",
+    ",",
+    "=",
+    " sessions=",
+    " mix=",
+    "4294967296",
+    "\n",
+    "\u{301}",
 ];
 
 /// A message that says something, in one line if what it quotes is one.
@@ -30,7 +54,10 @@ fn fuzz_phases() {
     Fuzz::new("phases").from(known).words(WORDS).run(5_000, |input| {
         let text = String::from_utf8_lossy(input);
         match parse_phases(&text) {
-            Ok(phases) => assert!(phases.iter().all(|phase| phase.duration > Nanos::ZERO), "{phases:?}"),
+            Ok(phases) => {
+                assert!(phases.iter().all(|phase| phase.duration > Nanos::ZERO), "{phases:?}");
+                first_requests(Process::Poisson, &text);
+            }
             Err(error) => is_helpful(&error.to_string(), &text),
         }
     });
@@ -50,13 +77,14 @@ fn fuzz_mixes() {
 
 #[test]
 fn fuzz_arrivals_and_quantities() {
-    let known = ["poisson", "pareto:1.5", "hyperexp:4", "lognormal:5", "gamma:0.001", "1.5ms", "2k/s", "p99.9"];
+    let known =
+        ["poisson", "pareto:1.5", "hyperexp:4", "lognormal:5", "gamma:0.001", "1.5ms", "2k/s", "p99.9"];
     Fuzz::new("arrivals").from(known).words(WORDS).run(5_000, |input| {
         let text = String::from_utf8_lossy(input);
         // The file of a trace is another target's input.
         if !text.starts_with("trace") {
             match Process::parse(&text) {
-                Ok(process) => first_gaps(process),
+                Ok(process) => first_requests(process, "1s@1000/s"),
                 Err(error) => is_helpful(&error, &text),
             }
         }
@@ -69,15 +97,33 @@ fn fuzz_arrivals_and_quantities() {
     });
 }
 
-/// What can be parsed can be run: some arrivals, none before the one before it.
-fn first_gaps(process: Process) {
-    let rate = PerSecond::new(1_000.0).expect("a rate");
-    let profile = RateProfile::constant(rate, Nanos::from_secs(1));
-    let mut arrivals = Arrivals::new(process, profile, Seed(1));
+/// What can be parsed can be run: some requests, none before the one before it.
+fn first_requests(process: Process, phases: &str) {
+    let workload = NoOp::from_overrides(&[]).expect("its defaults");
+    let spec = LoadSpec {
+        model: Model::Open { process },
+        phases: parse_phases(phases).expect("phases"),
+        operations: vec!["NoOp".to_owned()],
+        mix: vec![1.0],
+        sessions: 4,
+        workers: 1,
+        requests: Some(50),
+        timeout: None,
+        drain: Nanos::from_secs(1),
+        retries: 0,
+        pacing: Pacing::Sleep,
+        cpus: vec![],
+        seed: Seed(1),
+    };
+    // What `--phases` can say and no load can be is refused here, in one line, too.
+    let mut sequencer = match Sequencer::new(&spec, workload.tickets()) {
+        Ok(sequencer) => sequencer,
+        Err(error) => return is_helpful(&error.to_string(), phases),
+    };
     let mut before = Nanos::ZERO;
-    for _ in 0..50 {
-        let Some(next) = arrivals.next_start() else { return };
-        assert!(next >= before);
+    while let Some(request) = sequencer.next_request() {
+        let next = request.intended.expect("an open loop's request is due at some time");
+        assert!(next >= before, "{next:?} after {before:?}");
         before = next;
     }
 }
@@ -100,7 +146,7 @@ fn fuzz_trace_files() {
     Fuzz::new("trace").from(known).words(words).run(2_000, |input| {
         std::fs::write(&file.0, input).unwrap();
         match Process::parse(&format!("trace:{}", file.0.display())) {
-            Ok(process) => first_gaps(process),
+            Ok(process) => first_requests(process, "1s@1000/s"),
             Err(error) => {
                 assert!(error.contains(&file.0.display().to_string()), "{error}");
                 is_helpful(&error, &String::from_utf8_lossy(input));

@@ -14,6 +14,7 @@ use record::{
 use resealed::Sealed;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use testkit::fuzz::Fuzz;
 use testkit::memory::{MeasuringAlloc, measured};
 use units::Instant;
@@ -37,7 +38,8 @@ fn written(label: &str) -> Scratch {
     let facts = NoiseSourceFacts { name: "steal".into(), unit: "ns".into(), available: Ok(40) };
     let source = writer.noise_source(facts);
     for n in 0..20 {
-        let (begin, end) = (Instant(n * 1_000), if n == 7 { Instant::NONE } else { Instant(n * 1_000 + 900) });
+        let (begin, end) =
+            (Instant(n * 1_000), if n == 7 { Instant::NONE } else { Instant(n * 1_000 + 900) });
         writer.noise(NoiseObservation { source, value: n as f64, begin, end });
         let (subject, detail) = (format!("session {}", n % 3), "it was lost".repeat(n as usize));
         writer.event(Event { kind: EventKind::ALL[n as usize % 10], begin, end, subject, detail });
@@ -68,8 +70,22 @@ fn read_everything(path: &Path) -> Vec<(String, String)> {
     recording.unreadable()
 }
 
+/// Panics that the reader catches are not shown: there are many, and each is one more damaged file.
+fn quiet_guard() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let show = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !record::is_guarding() {
+                show(panic);
+            }
+        }));
+    });
+}
+
 /// A file of one table is made unusable in many ways; the reader says so, or reads something.
 fn fuzz(name: &'static str, table: &'static str, inputs: u64) {
+    quiet_guard();
     let scratch = written(name);
     let path = part(&scratch, table);
     let own = Sealed::new(fs::read(&path).unwrap());
@@ -81,7 +97,11 @@ fn fuzz(name: &'static str, table: &'static str, inputs: u64) {
     ];
     let mut turn = 0;
     // An input says where to write which bytes: lengths stay, so that most of it stays a file.
-    let edits = Fuzz::new(name).from([&[0; 24][..], &[0xFF; 24]]).words([&[0x15][..], &[0x80, 0x80, 0x04], b"\x19\x1C"]);
+    let edits = Fuzz::new(name).from([&[0; 24][..], &[0xFF; 24]]).words([
+        &[0x15][..],
+        &[0x80, 0x80, 0x04],
+        b"\x19\x1C",
+    ]);
     edits.run(inputs, |input| {
         turn += 1;
         let sealed = &kinds[turn % kinds.len()];
@@ -132,7 +152,17 @@ fn fuzz_the_run_file() {
     let scratch = written("run-file");
     let path = scratch.path().join("run.toml");
     let text = fs::read(&path).unwrap();
-    let words = ["format = ", "99999999999999999999", "-1", "[[phase]]", "\"", "nan", "1e999", "= [", "0x7FFFFFFFFFFFFFFF"];
+    let words = [
+        "format = ",
+        "99999999999999999999",
+        "-1",
+        "[[phase]]",
+        "\"",
+        "nan",
+        "1e999",
+        "= [",
+        "0x7FFFFFFFFFFFFFFF",
+    ];
     Fuzz::new("run-file").from([text]).words(words).run(2_000, |input| {
         fs::write(&path, input).unwrap();
         let (opened, memory) = measured(|| Recording::open(scratch.path()).map(|r| r.unreadable()));

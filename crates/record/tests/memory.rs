@@ -54,7 +54,8 @@ fn growth(label: &str, mut each: impl FnMut(&RawSample)) -> (usize, usize) {
     };
     let recorder = Recorder::start(config, vec![consumer], clock).unwrap();
     let (events, noise) = (recorder.events(), recorder.noise());
-    let source = noise.source(NoiseSourceFacts { name: "steal".into(), unit: "ns".into(), available: Ok(40) });
+    let source =
+        noise.source(NoiseSourceFacts { name: "steal".into(), unit: "ns".into(), available: Ok(40) });
     let mut seq = 0;
     let mut least = [usize::MAX; 4];
     for least in &mut least {
@@ -86,6 +87,7 @@ fn what_is_held_does_not_grow_with_what_has_passed_and_a_leak_is_seen() {
     assert!(grew < passed / SHARE, "{grew} of {passed} bytes are still held");
     // A canary: somebody keeps every fourth sample.
     let mut kept = Vec::new();
-    let (grew, passed) = growth("memory-canary", |sample| kept.extend((sample.seq % 4 == 0).then_some(*sample)));
+    let (grew, passed) =
+        growth("memory-canary", |sample| kept.extend((sample.seq % 4 == 0).then_some(*sample)));
     assert!(grew > passed / SHARE, "a leak of a quarter was not seen: {grew} of {passed} bytes");
 }

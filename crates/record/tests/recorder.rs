@@ -140,7 +140,6 @@ fn events_noise_and_phases_are_converted_too() {
     let phase = &recording.header().phases[0];
     let span = end.0 - begin.0;
     let off = (phase.end - phase.begin).0.abs_diff(span);
-    eprintln!("XX off {off}");
     assert!(phase.begin.is_some() && off <= ANCHOR_ERROR_NS, "{phase:?} is {off} ns off");
     assert_eq!(recording.header().target, "null://");
     let expected = Event {

@@ -159,9 +159,7 @@ fn asked(inputs: u64) -> (Budget, u64) {
     let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
     let seed = number("TRUETAIL_FUZZ_SEED");
     match number("TRUETAIL_FUZZ_SECONDS") {
-        Some(seconds) => {
-            (Budget::Until(Nanos::from_secs(seconds)), seed.unwrap_or_else(clock::wall_time_ns))
-        }
+        Some(seconds) => (Budget::Until(Nanos::from_secs(seconds)), seed.unwrap_or_else(clock::wall_time_ns)),
         None => (Budget::Inputs(inputs), seed.unwrap_or(1)),
     }
 }

@@ -18,7 +18,10 @@ pub(crate) fn run(builds: &Builds, _effort: &Effort, figures: &mut Figures) -> a
     command.args(["build", "--locked", "--release", "--package", "truetail", "--target-dir"]);
     command.arg(scratch.free("build"));
     // A wrapper may have the answers already.
-    command.env_remove("RUSTC_WRAPPER").env_remove("RUSTC_WORKSPACE_WRAPPER").env("CARGO_BUILD_RUSTC_WRAPPER", "");
+    command
+        .env_remove("RUSTC_WRAPPER")
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
+        .env("CARGO_BUILD_RUSTC_WRAPPER", "");
     let cost = child::run(&mut command, &[0])?;
     figures.add("CPU time, user and system", "min", cost.cpu_s() / 60.0);
     figures.add("wall time", "min", cost.wall_s / 60.0);

@@ -165,7 +165,10 @@ mod tests {
             "ours                   20 µs        [10 … 30]             \
              MISSED: at most 15  met: at most 0.5 of `theirs, longer`"
         );
-        assert_eq!(lines[1], "theirs, longer        200 µs        [100 … 300]           met: at least `ours`");
+        assert_eq!(
+            lines[1],
+            "theirs, longer        200 µs        [100 … 300]           met: at least `ours`"
+        );
         assert_eq!(lines[2], "that was all");
     }
 

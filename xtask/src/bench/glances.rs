@@ -29,10 +29,7 @@ impl Used {
     }
 
     fn per_second_since(self, earlier: Used, seconds: f64) -> Used {
-        Used {
-            user: (self.user - earlier.user) / seconds,
-            system: (self.system - earlier.system) / seconds,
-        }
+        Used { user: (self.user - earlier.user) / seconds, system: (self.system - earlier.system) / seconds }
     }
 }
 

@@ -41,8 +41,11 @@ pub(crate) fn run(builds: &Builds, effort: &Effort, figures: &mut Figures) -> an
     }
     Transport::ALL.into_iter().for_each(|transport| targets(&case(transport, TARGETED), figures));
     figures.note(format!("loads of {seconds} s; truetail and pgbench serve all sessions with one thread,"));
-    figures.note("sysbench has a thread for each. CPU a request: of that thread, and of the whole process, in the");
-    figures.note("steady part; `in all` has start and end in it, too, for truetail the analysis and the pages");
+    figures.note(
+        "sysbench has a thread for each. CPU a request: of that thread, and of the whole process, in the",
+    );
+    figures
+        .note("steady part; `in all` has start and end in it, too, for truetail the analysis and the pages");
     Ok(())
 }
 
@@ -59,7 +62,11 @@ fn targets(case: &str, figures: &mut Figures) {
         let total = format!("{part}, user + system");
         figures.at_most_of(&of("truetail", &total), 1.0, &of("pgbench", &total));
     }
-    figures.at_most_of(&of("truetail", "in all, user + system"), 1.0, &of("pgbench", "in all, user + system"));
+    figures.at_most_of(
+        &of("truetail", "in all, user + system"),
+        1.0,
+        &of("pgbench", "in all, user + system"),
+    );
 }
 
 fn round(

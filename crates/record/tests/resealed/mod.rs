@@ -55,8 +55,7 @@ impl Sealed {
             properties = properties.set_column_encoding(ColumnPath::from(column.name()), integers);
         }
         let root = schema.root_schema_ptr();
-        let mut writer =
-            SerializedFileWriter::new(Vec::new(), root, Arc::new(properties.build())).unwrap();
+        let mut writer = SerializedFileWriter::new(Vec::new(), root, Arc::new(properties.build())).unwrap();
         let mut group = writer.next_row_group().unwrap();
         let (rows, source) = (metadata.row_group(0).num_rows() as usize, reader.get_row_group(0).unwrap());
         for index in 0..schema.num_columns() {
