@@ -33,6 +33,7 @@ mod sample;
 mod scan;
 mod sealed;
 mod table;
+mod thrift;
 mod wire;
 mod writer;
 

@@ -16,6 +16,7 @@
 
 use crate::error::one_line;
 use crate::guard::guarded;
+use crate::thrift;
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::reader::ColumnReader;
@@ -178,6 +179,7 @@ pub(crate) fn open(path: &Path) -> Result<SealedFile, String> {
     let body_end = length - TAIL - footer_length;
     let footer = read_at(&file, body_end, footer_length)?;
     check_footer(footer.clone())?;
+    thrift::check_footer(&footer)?;
     let metadata = guarded(|| ParquetMetaDataReader::decode_metadata(&footer).map_err(one_line))?;
     let (facts, column_sums) = read_facts(&metadata)?;
     let rows = u64::try_from(metadata.file_metadata().num_rows()).map_err(|_| "negative row count")?;
@@ -247,6 +249,7 @@ impl SealedFile {
         if crc32fast::hash(&bytes) != self.column_sums[index] {
             return Err(format!("damaged: the checksum of column `{name}` is wrong"));
         }
+        thrift::check_pages(name, &bytes)?;
         let window = Arc::new(Window { start, bytes: bytes.into() });
         guarded(|| {
             let pages =

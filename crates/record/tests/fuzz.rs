@@ -24,7 +24,7 @@ static ALLOC: MeasuringAlloc = MeasuringAlloc;
 
 const ROWS: usize = 60;
 /// What reading a few kilobytes may ask for at once, whatever they say of themselves.
-const ALLOCATION_MAX: usize = 64 << 20;
+const ALLOCATION_MAX: usize = 256 << 20;
 
 /// A small recording with all three tables, cut short, so that each of them is one part.
 fn written(label: &str) -> Scratch {
@@ -96,11 +96,13 @@ fn fuzz(name: &'static str, table: &'static str, inputs: u64) {
         own,
     ];
     let mut turn = 0;
-    // An input says where to write which bytes: lengths stay, so that most of it stays a file.
-    let edits = Fuzz::new(name).from([&[0; 24][..], &[0xFF; 24]]).words([
-        &[0x15][..],
+    // An input says where to write which bytes: lengths stay, so that most of it stays a file. The words are numbers as
+    // the headers have them: large sizes, long lists.
+    let edits = Fuzz::new(name).from([&[0; 40][..], &[0xFF; 40]]).words([
+        &[0x15, 0xFE, 0xFF, 0xFF, 0xFF, 0x0F][..],
+        &[0xFC, 0xFF, 0xFF, 0xFF, 0xFF, 0x07],
         &[0x80, 0x80, 0x04],
-        b"\x19\x1C",
+        &[0x19, 0x1C],
     ]);
     edits.run(inputs, |input| {
         turn += 1;
@@ -116,10 +118,10 @@ fn fuzz(name: &'static str, table: &'static str, inputs: u64) {
     });
 }
 
-/// Takes an input as edits of four bytes and more: where, how many, what.
+/// Takes an input as edits of ten bytes: where, how many, what.
 fn edit(bytes: &mut [u8], sealed: &Sealed, input: &[u8]) {
     let footer = sealed.footer();
-    for chunk in input.chunks(6) {
+    for chunk in input.chunks(10) {
         let &[kind, high, low, ref new @ ..] = chunk else { return };
         let place = usize::from(high) << 8 | usize::from(low);
         // A third of the edits in the footer, which is longer than the columns of so few rows.
@@ -127,7 +129,7 @@ fn edit(bytes: &mut [u8], sealed: &Sealed, input: &[u8]) {
             0 => footer.start + place % footer.len(),
             _ => 4 + place % (footer.start - 4),
         };
-        let end = footer.end.min(at + new.len().min(1 + usize::from(kind / 3 % 3)));
+        let end = footer.end.min(at + new.len().min(1 + usize::from(kind / 3 % 7)));
         bytes[at..end].copy_from_slice(&new[..end - at]);
     }
 }
