@@ -503,6 +503,8 @@ impl RunOptions {
 }
 
 #[cfg(test)]
+mod fuzz_tests;
+#[cfg(test)]
 mod tests;
 
 /// A file in the recording's directory.

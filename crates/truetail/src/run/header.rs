@@ -25,7 +25,7 @@ pub(super) fn make(parts: &Parts<'_>) -> anyhow::Result<RunHeader> {
     let mut workload_facts = vec![("scale".to_owned(), parts.workload.scale.to_string())];
     workload_facts.extend(parts.workload.parameters.clone());
     Ok(RunHeader {
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        tool_version: crate::VERSION.to_owned(),
         command: command_line(parts.url),
         client: parts.options.client.unwrap_or(0),
         epoch_wall_ns: clock::wall_time_ns(),
