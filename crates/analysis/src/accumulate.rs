@@ -278,6 +278,7 @@ fn times_of(
         op: batch.op[index],
         outcome,
         was_sent: sent != NONE,
+        late_stamp: arrived != NONE && batch.flags[index] & record::flags::ARRIVED_UPPER_BOUND != 0,
     };
     let intended = if intended == NONE { NONE } else { intended.saturating_add(shift) };
     Some((times, intended))

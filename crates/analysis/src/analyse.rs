@@ -7,7 +7,7 @@ use crate::host::HostEvidence;
 use crate::input::{AnalysisError, Input, Options, Plan, measured_span};
 use crate::summary::scope_summary;
 use crate::{Analysis, ClientTotals, Counts, HeatMap, RecordingInfo, Scope, ScopeSummary, Series, limits};
-use record::{Ending, Event, Measure, PhaseKind, Recording, RunHeader, SampleBatch};
+use record::{Ending, Event, LoadModel, Measure, PhaseFacts, PhaseKind, Recording, RunHeader, SampleBatch};
 use stats::Distribution;
 use std::sync::atomic::{AtomicU64, Ordering};
 use units::{Instant, Nanos, PerSecond, Quantile};
@@ -127,7 +127,7 @@ pub(crate) fn conclude(inputs: Vec<Input>, plan: &Plan, all: Accumulator, option
         offered: if plan.model.has_response_time() { PerSecond::new(rates.offered) } else { None },
         achieved: PerSecond::new(rates.achieved).unwrap_or(PerSecond::of(0, Nanos::ZERO)),
         goodput: PerSecond::new(rates.goodput).unwrap_or(PerSecond::of(0, Nanos::ZERO)),
-        load: all.load.points(plan.model),
+        load: all.load.points(plan.model, run_end(&inputs, plan, &all)),
         clients: clients(&inputs, plan, &all),
         events: events(&inputs, plan),
         noise_sources: inputs.iter().flat_map(|i| i.noise_sources.clone()).collect(),
@@ -171,8 +171,7 @@ impl Rates {
 fn effective_span(index: usize, input: &Input, plan: &Plan, all: &Accumulator) -> (Instant, Instant) {
     let (begin, end) = measured_span(input);
     let (begin, end) = (plan.on_axis(index, begin), plan.on_axis(index, end));
-    let mine = |c: &&crate::accumulate::ClientCells| plan.clients[index].is_none_or(|id| id == c.client);
-    let newest = all.clients.iter().filter(mine).map(|c| c.newest).max().unwrap_or(end.0);
+    let newest = newest(index, plan, all).unwrap_or(end.0);
     let early = !matches!(input.ending, Some(Ending::Completed));
     let end = if end == begin || (early && newest < end.0) { Instant(newest) } else { end };
     (begin, end.max(begin))
@@ -187,12 +186,56 @@ fn arrivals(
 ) -> Option<Arrivals> {
     let length = measured.1.0.saturating_sub(measured.0.0);
     let backlog = |quarters: u64| all.load.backlog_at(Instant(measured.0.0 + length / 4 * quarters));
-    plan.model.has_response_time().then(|| Arrivals {
-        intended: counts.total,
+    let (intended, backlogs) = match plan.model {
+        LoadModel::Open | LoadModel::PartlyOpen => (counts.total, Some([backlog(2), backlog(3), backlog(4)])),
+        LoadModel::ThrottledClosed => (asked(inputs, plan, all)?, None),
+        LoadModel::Closed => return None,
+    };
+    Some(Arrivals {
+        intended,
         in_time: all.clients.iter().map(|c| c.in_time).sum(),
-        backlogs: [backlog(2), backlog(3), backlog(4)],
+        backlogs,
         sessions: inputs.iter().map(|i| i.info.header.load.sessions).sum(),
     })
+}
+
+/// The requests that the rates of the measured phases ask for, up to each client's newest completion: a run may
+/// end before its phases do. `None` where no phase has a rate.
+fn asked(inputs: &[Input], plan: &Plan, all: &Accumulator) -> Option<u64> {
+    let client = |(index, input): (usize, &Input)| -> Option<f64> {
+        let newest = newest(index, plan, all)?.saturating_sub(plan.shifts[index]);
+        let phases = input.info.header.phases.iter().filter(|p| p.kind == PhaseKind::Measured);
+        phases.map(|p| asked_until(p, newest)).sum()
+    };
+    inputs.iter().enumerate().map(client).sum::<Option<f64>>().map(|count| count as u64)
+}
+
+/// The integral of a phase's rate to an instant.
+fn asked_until(phase: &PhaseFacts, newest: u64) -> Option<f64> {
+    let (begin, end) = phase.offered?;
+    let length = phase.end.0.saturating_sub(phase.begin.0) as f64;
+    let part = newest.min(phase.end.0).saturating_sub(phase.begin.0) as f64;
+    let slope = if length > 0.0 { (end.get() - begin.get()) / length } else { 0.0 };
+    Some((begin.get() + slope * part / 2.0) * part / 1e9)
+}
+
+/// The newest completion of a recording's clients, on the common axis.
+fn newest(index: usize, plan: &Plan, all: &Accumulator) -> Option<u64> {
+    let mine = |c: &&crate::accumulate::ClientCells| plan.clients[index].is_none_or(|id| id == c.client);
+    all.clients.iter().filter(mine).map(|c| c.newest).max()
+}
+
+/// When the last run ended: with its last phase or, when that was not reached or requests were still to be
+/// answered, with its newest completion.
+fn run_end(inputs: &[Input], plan: &Plan, all: &Accumulator) -> Instant {
+    let end = |(index, input): (usize, &Input)| {
+        let planned = input.info.header.phases.iter().map(|p| p.end).filter(|e| e.is_some()).max();
+        let newest = newest(index, plan, all).unwrap_or(0);
+        let reached = matches!(input.ending, Some(Ending::Completed));
+        let planned = planned.filter(|_| reached).map_or(0, |end| plan.on_axis(index, end).0);
+        Instant(planned.max(newest))
+    };
+    inputs.iter().enumerate().map(end).max().unwrap_or(Instant::EPOCH)
 }
 
 /// Operations, phases, and clients where there are several; those without samples are left out.

@@ -4,13 +4,15 @@ use crate::host::HostEvidence;
 use crate::limits::{HARNESS_SHARE, STALL_REACH, STALL_SHARE};
 use crate::{Anatomy, AnatomyRow, Extreme, MeasureSummary};
 use record::Provenance;
-use units::Quantile;
+use units::{Bound, Estimate, Quantile, format_count, format_counted};
 
 const HARNESS: &str = "above it the harness's own delay (lag and pick-up) is more than 5 % of the number";
 const HOST: &str = "above it the host's own stalls decide";
 const UNWATCHED: &str = "no source saw the host's stalls";
 const NO_PICK_UP: &str = "pick-up was not measured";
-const PARTLY_PICKED_UP: &str = "pick-up was not measured for all requests";
+const LEAST_PICK_UP: &str = "pick-up is a lower bound";
+const CENSORED: &str = "above it only lower bounds are known";
+const NO_INTERVAL: &str = "above it the requests are too much alike in time for an interval";
 
 /// The highest printed quantile such that it and all below are the database's; what decides above, and what
 /// nothing watched: that nothing was seen there proves nothing.
@@ -20,24 +22,26 @@ pub(crate) fn bound(
     host: &HostEvidence,
     largest: Option<&Extreme>,
     provenance: &Provenance,
+    pick_up: Option<&MeasureSummary>,
 ) -> (Option<Quantile>, String) {
     let (reached, decider) = reach(whole, anatomy, host, largest);
-    let mut words: Vec<&str> = decider.into_iter().collect();
+    let mut words: Vec<String> = decider.into_iter().collect();
     // A simulation has neither a host nor a wire.
     if *provenance != Provenance::Simulated {
-        words.extend((!host.stalls_watched).then_some(UNWATCHED));
-        words.extend(pick_up_gap(anatomy));
+        words.extend((!host.stalls_watched).then(|| UNWATCHED.to_owned()));
+        words.extend(pick_up_gap(whole, pick_up));
     }
     (reached, words.join("; "))
 }
 
-fn pick_up_gap(anatomy: &Anatomy) -> Option<&'static str> {
-    let missing = anatomy.rows.iter().filter(|r| r.pick_up_ns.is_none()).count();
-    match missing {
-        0 => None,
-        n if n == anatomy.rows.len() => Some(NO_PICK_UP),
-        _ => Some(PARTLY_PICKED_UP),
+/// What is not known of the pick-up.
+fn pick_up_gap(whole: &MeasureSummary, pick_up: Option<&MeasureSummary>) -> Option<String> {
+    let Some(pick_up) = pick_up else { return Some(NO_PICK_UP.to_owned()) };
+    if pick_up.n < whole.n {
+        let (some, all) = (format_count(pick_up.n), format_count(whole.n));
+        return Some(format!("pick-up was measured for {some} of {all} requests"));
     }
+    (pick_up.censored > 0).then(|| LEAST_PICK_UP.to_owned())
 }
 
 /// How far no evidence speaks against the database, and what does from there on.
@@ -46,26 +50,42 @@ fn reach(
     anatomy: &Anatomy,
     host: &HostEvidence,
     largest: Option<&Extreme>,
-) -> (Option<Quantile>, Option<&'static str>) {
+) -> (Option<Quantile>, Option<String>) {
     let mut reached = None;
     for (quantile, estimate) in &whole.quantiles {
         let row = anatomy.rows.iter().find(|r| r.quantile == *quantile);
-        let decider = decider(estimate.low(), 1.0 - quantile.get(), row, host);
+        let decider = uncarried(estimate).or_else(|| {
+            let value = estimate.low();
+            decider(value, 1.0 - quantile.get(), row, host)
+        });
         if decider.is_some() {
-            return (reached, decider);
+            return (reached, decider.map(str::to_owned));
         }
         reached = Some(*quantile);
+    }
+    if let Some(first) = whole.withheld.first() {
+        let (n, needed) = (format_counted(whole.n, "request is", "requests are"), first.samples_needed());
+        return (reached, Some(format!("{n} too few for {first}, which needs {}", format_count(needed))));
     }
     let max = Quantile::new(1.0);
     let row = anatomy.rows.iter().find(|r| Some(r.quantile) == max);
     let value = whole.max.0 as f64;
     if row.is_some_and(|r| harness_share(r, value) > HARNESS_SHARE) {
-        return (reached, Some(HARNESS));
+        return (reached, Some(HARNESS.to_owned()));
     }
     if largest.is_some_and(|e| host.hits(e.at.0, e.at.0.saturating_add(e.value.0), value * STALL_SHARE)) {
-        return (reached, Some(HOST));
+        return (reached, Some(HOST.to_owned()));
     }
     (max, None)
+}
+
+/// Why the samples do not carry this quantile, if so: a point without an interval is of one run alone.
+fn uncarried(estimate: &Estimate) -> Option<&'static str> {
+    match (estimate.interval, estimate.bound) {
+        (_, Bound::AtLeast) => Some(CENSORED),
+        (None, Bound::Exact) => Some(NO_INTERVAL),
+        (Some(_), Bound::Exact) => None,
+    }
 }
 
 /// lag + pick-up over a quantile's value; only lag where pick-up was not measured.

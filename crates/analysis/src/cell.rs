@@ -19,6 +19,8 @@ pub(crate) struct Times {
     pub(crate) outcome: Outcome,
     /// Whether it was ever sent.
     pub(crate) was_sent: bool,
+    /// Whether its stamp may be later than its arrival: then its pick-up is a lower bound.
+    pub(crate) late_stamp: bool,
 }
 
 /// Does not exist.
@@ -83,13 +85,14 @@ impl Cell {
         if value == NONE {
             return;
         }
-        // A pool wait is cut only when no session ever came; lag and pick-up never are.
-        let cut = times.outcome.is_censored()
-            && match Measure::ALL[measure] {
-                Measure::Response | Measure::Service => true,
-                Measure::PoolWait => !times.was_sent,
-                Measure::Lag | Measure::PickUp => false,
-            };
+        // A pool wait is cut only when no session ever came; lag never is.
+        let given_up = times.outcome.is_censored();
+        let cut = match Measure::ALL[measure] {
+            Measure::Response | Measure::Service => given_up,
+            Measure::PoolWait => given_up && !times.was_sent,
+            Measure::Lag => false,
+            Measure::PickUp => times.late_stamp,
+        };
         let distribution = &mut self.measures[measure];
         if cut {
             distribution.record_censored(Instant(times.at), Nanos(value));

@@ -20,7 +20,9 @@ struct Parts {
     /// Sums in ns; wrapping at 584 request-years per bucket.
     pool_wait: u64,
     lag: u64,
+    /// Of completed − sent: pick-up is part of it.
     service: u64,
+    /// Of the stamped ones.
     pick_up: u64,
 }
 
@@ -28,15 +30,14 @@ impl Parts {
     #[inline]
     fn of(times: &Times, has_response: bool) -> Parts {
         let present = |value: u64| if value == NONE { 0 } else { value };
-        let pick_up = present(times.pick_up());
         Parts {
             requests: 1,
             stamped: u64::from(times.pick_up() != NONE),
             pool_wait: if has_response { present(times.pool_wait()) } else { 0 },
             // Service time begins when it is sent: lag is no part of a closed loop's whole.
             lag: if has_response { present(times.lag()) } else { 0 },
-            service: present(times.service()).saturating_sub(pick_up),
-            pick_up,
+            service: present(times.service()),
+            pick_up: present(times.pick_up()),
         }
     }
 
@@ -52,14 +53,17 @@ impl Parts {
 
     fn row(&self, quantile: Quantile, whole_ns: f64) -> AnatomyRow {
         let mean = |sum: u64| sum as f64 / self.requests.max(1) as f64;
+        // A request without a stamp was picked up, too: nobody knows when, and it is not zero.
+        let pick_up_ns = (self.stamped > 0).then(|| self.pick_up as f64 / self.stamped as f64);
         AnatomyRow {
             quantile,
             whole_ns,
             pool_wait_ns: mean(self.pool_wait),
             lag_ns: mean(self.lag),
-            service_ns: mean(self.service),
-            pick_up_ns: (self.stamped > 0).then(|| mean(self.pick_up)),
+            service_ns: (mean(self.service) - pick_up_ns.unwrap_or(0.0)).max(0.0),
+            pick_up_ns,
             requests: self.requests,
+            stamped: self.stamped,
         }
     }
 }

@@ -3,17 +3,18 @@
 use crate::host::HostEvidence;
 use crate::input::Input;
 use crate::{Anatomy, Extreme, ScopeSummary, Severity, Verdict, VerdictState, believable, reasons};
-use record::Provenance;
+use record::{Measure, Provenance};
 
 /// How the schedule was kept.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Arrivals {
-    /// Requests intended in the measured phases.
+    /// Requests intended in the measured phases; in a throttled closed loop, those that its rate asks for.
     pub(crate) intended: u64,
     /// Of those, completed by their end.
     pub(crate) in_time: u64,
-    /// Waiting or in flight at half-time, three quarters and the end of the measured time.
-    pub(crate) backlogs: [u64; 3],
+    /// Waiting or in flight at half-time, three quarters and the end of the measured time; `None` in a
+    /// throttled closed loop, where requests that are late are never made.
+    pub(crate) backlogs: Option<[u64; 3]>,
     /// Sessions of all clients.
     pub(crate) sessions: u32,
 }
@@ -24,7 +25,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) total: &'a ScopeSummary,
     pub(crate) anatomy: &'a Anatomy,
     pub(crate) host: &'a HostEvidence,
-    /// `None` in a closed loop.
+    /// `None` in a closed loop without a rate.
     pub(crate) arrivals: Option<Arrivals>,
     /// Per steady measured phase: its name, and how its halves differ.
     pub(crate) drifts: Vec<(String, stats::Drift)>,
@@ -44,8 +45,9 @@ impl Evidence<'_> {
             Some(Severity::Note) | None => VerdictState::Valid,
         };
         let provenance = self.inputs.first().map_or(&Provenance::Live, |i| &i.info.header.provenance);
-        let bound =
-            |whole| believable::bound(whole, self.anatomy, self.host, self.largest.as_ref(), provenance);
+        let pick_up = self.total.measure(Measure::PickUp);
+        let largest = self.largest.as_ref();
+        let bound = |whole| believable::bound(whole, self.anatomy, self.host, largest, provenance, pick_up);
         let (believable_to, bound_reason) = self.total.whole().map_or((None, String::new()), bound);
         Verdict { state, reasons, believable_to, bound_reason }
     }

@@ -26,8 +26,15 @@ pub const STALL_SHARE: f64 = 0.05;
 pub const STALL_REACH: f64 = 0.5;
 /// Noise sources whose values are time, ns, in which the host did not run.
 pub const STALL_SOURCES: [&str; 3] = ["hiccup", "steal", "throttled"];
-/// The one of them that sees a stall whatever its cause: a host without the others' causes can stall, too.
+/// The one of them that sees a stall whatever its cause: a host without the others' causes can stall, too. No
+/// source of `noise` does as yet, so that the bound of a live run says that nothing did.
 pub const STALL_WATCH: &str = "hiccup";
+
+/// CPUs' cycle counters that certainly differ by more than this (beyond the measurement's own uncertainty) make
+/// the verdict suspect: a request that moves between CPUs is wrong by as much. A cache line takes a tenth of it.
+pub const CLOCK_SKEW_NS: f64 = 1_000.0;
+/// The same, from which no time can be used.
+pub const CLOCK_SKEW_INVALID_NS: f64 = 1_000_000.0;
 
 /// Share of client CPU time from which the client counts as saturated, in the mean of the measured time …
 pub const CLIENT_CPU_MEAN: f64 = 0.9;

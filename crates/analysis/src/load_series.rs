@@ -67,16 +67,18 @@ impl LoadBuilder {
         sum(|s| s.intended).saturating_sub(sum(|s| s.completed))
     }
 
-    /// Second by second, or in as many whole seconds as keep the points few.
-    pub(crate) fn points(&self, model: LoadModel) -> Vec<LoadPoint> {
+    /// Second by second, or in as many whole seconds as keep the points few. The last step is as long as the run
+    /// lasted in it, `end` being when it ended; not shorter than what is counted apart.
+    pub(crate) fn points(&self, model: LoadModel, end: Instant) -> Vec<LoadPoint> {
         let seconds = self.steps.len().div_ceil(PER_SECOND);
         let size = seconds.div_ceil(LOAD_POINTS).max(1);
+        let whole = (size * PER_SECOND) as u64 * STEP_NS;
         let point = |(index, steps): (usize, &[Step])| {
-            // The last step is as long as what was seen of it.
-            let length = steps.len() as f64 / PER_SECOND as f64;
+            let at = index as u64 * whole;
+            let length = end.0.saturating_sub(at).clamp(STEP_NS, whole) as f64 / 1e9;
             let rate = |of: fn(&Step) -> u64| steps.iter().map(of).sum::<u64>() as f64 / length;
             LoadPoint {
-                at: Instant((index * size * PER_SECOND) as u64 * STEP_NS),
+                at: Instant(at),
                 offered: model.has_response_time().then(|| rate(|s| s.intended)),
                 achieved: rate(|s| s.completed),
                 failed: rate(|s| s.failed),
@@ -91,6 +93,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_last_step_is_as_long_as_the_run_lasted_in_it() {
+        let rates = |every: u64, count: u64, end: u64| -> Vec<f64> {
+            let mut load = LoadBuilder::default();
+            (0..count).for_each(|i| load.add(i * every, i * every, OutcomeClass::Ok));
+            load.points(LoadModel::Open, Instant(end)).iter().map(|p| p.achieved).collect()
+        };
+        let second = 1_000_000_000;
+        // One request at the begin of each second: its tenth is not all that the last second lasted.
+        assert_eq!(rates(second, 3, 3 * second), [1.0, 1.0, 1.0]);
+        // 100/s for 2.25 s: three tenths are counted, a quarter of a second was run.
+        assert_eq!(rates(second / 100, 225, 2 * second + second / 4), [100.0, 100.0, 100.0]);
+        // An answer just after the end: no more than its tenth can tell.
+        assert_eq!(rates(second, 2, second + 1), [1.0, 10.0]);
+    }
+
+    #[test]
     fn rates_and_backlog_are_counted() {
         let mut load = LoadBuilder::default();
         // 100/s for 4 s; those of the third second complete a second late, the last one never.
@@ -100,14 +118,18 @@ mod tests {
             let class = if i == 399 { OutcomeClass::Unfinished } else { OutcomeClass::Ok };
             load.add(at, at + late, class);
         }
-        let points = load.points(LoadModel::Open);
+        let points = load.points(LoadModel::Open, Instant(4_000_000_000));
         assert_eq!(points.iter().map(|p| p.offered).collect::<Vec<_>>(), [Some(100.0); 4]);
         assert_eq!(points.iter().map(|p| p.achieved).collect::<Vec<_>>(), [100.0, 100.0, 0.0, 199.0]);
         assert_eq!(points[3].failed, 1.0);
         assert_eq!(load.backlog_at(Instant(3_000_000_000)), 100);
         assert_eq!(load.backlog_at(Instant(2_000_000_000)), 0);
-        assert_eq!(load.points(LoadModel::Closed)[0].offered, None);
+        assert_eq!(load.points(LoadModel::Closed, Instant(4_000_000_000))[0].offered, None);
         load.add(u64::MAX, u64::MAX - 1, OutcomeClass::Ok);
-        assert_eq!(load.points(LoadModel::Open).len(), 4, "an absent instant has no step");
+        assert_eq!(
+            load.points(LoadModel::Open, Instant(4_000_000_000)).len(),
+            4,
+            "an absent instant has no step"
+        );
     }
 }

@@ -62,7 +62,8 @@ pub struct Verdict {
     /// Worst first; empty when valid.
     pub reasons: Vec<Reason>,
     /// The highest printed quantile up to which the number is the database's; `None`: not even the median.
-    /// The maximum (1.0) when all of it can be believed.
+    /// Never above the highest quantile whose interval the samples carry; the maximum (1.0) only when they carry
+    /// all that were asked, and nothing else speaks against it.
     pub believable_to: Option<Quantile>,
     /// What decides above the bound, in words, and what nothing watched: `above it the host's own stalls
     /// decide; pick-up was not measured`.
@@ -148,6 +149,10 @@ pub enum ReasonKind {
     NotStationary,
     /// What a foreign format could not tell.
     ImportGap,
+    /// Stamps that may be later than the arrival: pick-up is a lower bound.
+    PickUpBound,
+    /// The server did not run on the CPUs that were stated for it.
+    ServerCpus,
 }
 
 impl ReasonKind {
@@ -169,6 +174,8 @@ impl ReasonKind {
             ReasonKind::Incomplete => "incomplete",
             ReasonKind::NotStationary => "not-stationary",
             ReasonKind::ImportGap => "import-gap",
+            ReasonKind::PickUpBound => "pick-up-bound",
+            ReasonKind::ServerCpus => "server-cpus",
         }
     }
 }
@@ -217,7 +224,7 @@ pub struct MeasureSummary {
     pub measure: Measure,
     /// Samples that have it (censored ones included).
     pub n: u64,
-    /// Of those, how many are censored.
+    /// Of those, how many are censored (of pick-up: have a stamp that may be later than the arrival).
     pub censored: u64,
     /// The smallest.
     pub min: Nanos,
@@ -306,12 +313,15 @@ pub struct AnatomyRow {
     pub pool_wait_ns: f64,
     /// Mean lag, ns.
     pub lag_ns: f64,
-    /// Mean of arrived − sent where stamped, else of completed − sent, ns.
+    /// Mean of completed − sent less `pick_up_ns`, ns: those without a stamp are taken to have been picked up
+    /// like the others; where none has one, pick-up is in here.
     pub service_ns: f64,
-    /// Mean pick-up, ns; `None` where there are no stamps.
+    /// Mean pick-up of the stamped requests alone, ns; `None` where there are none: unknown, not zero.
     pub pick_up_ns: Option<f64>,
     /// Requests averaged.
     pub requests: u64,
+    /// Of those, how many have a kernel stamp and so a pick-up.
+    pub stamped: u64,
 }
 
 /// A measure over time, at every zoom, with no extreme lost.
@@ -403,7 +413,7 @@ pub struct HeatMap {
 /// One step of the load over time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LoadPoint {
-    /// When the step begins.
+    /// When the step begins. The last one is as long as the run still lasted; a tenth of a second at least.
     pub at: Instant,
     /// Requests intended in it per second; `None` in a closed loop.
     pub offered: Option<f64>,

@@ -172,6 +172,7 @@ mod tests {
             op: 0,
             outcome: Outcome::Ok,
             was_sent: true,
+            late_stamp: false,
         }
     }
 

@@ -4,9 +4,10 @@ use crate::believable::harness_share;
 use crate::evidence::Evidence;
 use crate::input::Input;
 use crate::limits::*;
+use crate::stated;
 use crate::{Reason, ReasonKind, Severity};
 use record::{Ending, EventKind, Measure, Provenance};
-use units::{Bound, OutcomeClass};
+use units::{Bound, OutcomeClass, format_count, format_counted};
 
 /// `1.25 %`
 fn percent(share: f64) -> String {
@@ -21,20 +22,23 @@ fn percent(share: f64) -> String {
     format!("{value:.digits$} %")
 }
 
-fn reason(severity: Severity, kind: ReasonKind, text: String, hint: &str) -> Reason {
+pub(crate) fn reason(severity: Severity, kind: ReasonKind, text: String, hint: &str) -> Reason {
     Reason { severity, kind, text, hint: hint.to_owned() }
 }
 
 /// All checks in the order of the verdict's list.
 pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Reason> {
-    let checks: [fn(&Evidence<'_>) -> Vec<Reason>; 12] = [
+    let checks: [fn(&Evidence<'_>) -> Vec<Reason>; 15] = [
         completeness,
         dropped,
         rate,
         clock,
+        stated::clock_checks,
         client,
         stolen,
+        stated::server_cpus,
         harness,
+        late_stamps,
         failures,
         censored,
         invariants,
@@ -47,7 +51,8 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Reason> {
 fn completeness(e: &Evidence<'_>) -> Vec<Reason> {
     let mut found: Vec<Reason> = e.inputs.iter().flat_map(incomplete).collect();
     if e.unknown > 0 {
-        let text = format!("{} samples have an operation, phase or outcome that the header lacks", e.unknown);
+        let samples = format_counted(e.unknown, "sample has", "samples have");
+        let text = format!("{samples} an operation, phase or outcome that the header lacks");
         found.push(reason(
             Severity::Suspect,
             ReasonKind::Incomplete,
@@ -78,8 +83,11 @@ fn incomplete(input: &Input) -> Vec<Reason> {
         _ => {}
     }
     if let Some((file, why)) = input.info.unreadable.first() {
-        let count = input.info.unreadable.len();
-        let text = format!("{name}: {count} part file(s) can't be read, the first is {file}: {why}");
+        let count = input.info.unreadable.len() as u64;
+        let files =
+            format_counted(count, "part file can't be read", "part files can't be read, the first is");
+        let join = if count == 1 { ":" } else { "" };
+        let text = format!("{name}: {files}{join} {file}: {why}");
         add(Severity::Suspect, ReasonKind::Incomplete, text, "the samples in them are missing");
     }
     if let Provenance::Imported { tool } = &input.info.header.provenance {
@@ -94,34 +102,43 @@ fn dropped(e: &Evidence<'_>) -> Vec<Reason> {
     if lost == 0 {
         return Vec::new();
     }
-    let text =
-        format!("{lost} samples were dropped: the recorder could not keep up, or the disk took no more");
+    let lost = format_counted(lost, "sample was", "samples were");
+    let text = format!("{lost} dropped: the recorder could not keep up, or the disk took no more");
     let hint = "record to a faster disk, or lower the rate";
     vec![reason(Severity::Invalid, ReasonKind::SamplesDropped, text, hint)]
 }
 
 fn rate(e: &Evidence<'_>) -> Vec<Reason> {
     let Some(arrivals) = e.arrivals else { return Vec::new() };
-    let hint = "lower the rate, or add sessions if pool wait is what grows";
+    let hint = match arrivals.backlogs {
+        Some(_) => "lower the rate, or add sessions if pool wait is what grows",
+        None => "lower the rate, or add sessions",
+    };
     let reached = arrivals.in_time as f64 / arrivals.intended.max(1) as f64;
     let missing = arrivals.intended.saturating_sub(arrivals.in_time);
     // What the sessions can have in flight at the end says nothing.
     let in_flight = u64::from(arrivals.sessions) + 1;
     if reached < RATE_REACHED && missing > in_flight {
         let severity = if reached < RATE_HOPELESS { Severity::Invalid } else { Severity::Suspect };
+        let what = match arrivals.backlogs {
+            Some(_) => "offered rate was not reached: {} of the arrivals",
+            None => "asked rate was not reached: {} of the requests that it asks for",
+        };
         let text = format!(
-            "the offered rate was not reached: {} of the arrivals completed in the measured time (limit {})",
-            percent(reached),
+            "the {} completed in the measured time (limit {})",
+            what.replace("{}", &percent(reached)),
             percent(RATE_REACHED)
         );
         return vec![reason(severity, ReasonKind::RateNotReached, text, hint)];
     }
-    let [half, later, end] = arrivals.backlogs;
+    let Some([half, later, end]) = arrivals.backlogs else { return Vec::new() };
     let least = (arrivals.intended as f64 * BACKLOG_SHARE).max(in_flight as f64);
     let grew = half < later && later < end && end as f64 > BACKLOG_GROWTH * half as f64;
     if end as f64 > least && grew {
         let text = format!(
-            "the backlog grew: {half} requests waited or were in flight at half-time, {end} at the end"
+            "the backlog grew: {} waiting or in flight at half-time, {} at the end",
+            format_counted(half, "request was", "requests were"),
+            format_count(end)
         );
         return vec![reason(Severity::Suspect, ReasonKind::RateNotReached, text, hint)];
     }
@@ -132,7 +149,11 @@ fn clock(e: &Evidence<'_>) -> Vec<Reason> {
     let steps: Vec<_> =
         e.inputs.iter().flat_map(|i| &i.events).filter(|v| v.kind == EventKind::ClockStep).collect();
     let Some(first) = steps.first() else { return Vec::new() };
-    let text = format!("the clock stepped {} time(s), first: {}", steps.len(), first.detail);
+    let times = match steps.len() {
+        1 => "once".to_owned(),
+        n => format!("{} times, first", format_count(n as u64)),
+    };
+    let text = format!("the clock stepped {times}: {}", first.detail);
     let hint = "stop time synchronisation from stepping during runs; kernel stamps are missing around a step";
     vec![reason(Severity::Suspect, ReasonKind::Clock, text, hint)]
 }
@@ -188,6 +209,19 @@ fn harness(e: &Evidence<'_>) -> Vec<Reason> {
     vec![reason(Severity::Suspect, ReasonKind::HarnessShare, text, hint)]
 }
 
+/// Stamps of records or answers that end later than what was waited for: under TLS, and of pipelined answers.
+fn late_stamps(e: &Evidence<'_>) -> Vec<Reason> {
+    let Some(late) = e.total.measure(Measure::PickUp).filter(|m| m.censored > 0) else { return Vec::new() };
+    let text = format!(
+        "pick-up is a lower bound for {} of {}: the kernel's stamp (of TLS, or of several answers in one read) may \
+         be later than the arrival",
+        format_count(late.censored),
+        format_counted(late.n, "stamped request", "stamped requests")
+    );
+    let hint = "compare with a run without TLS to see what pick-up really is";
+    vec![reason(Severity::Note, ReasonKind::PickUpBound, text, hint)]
+}
+
 fn failures(e: &Evidence<'_>) -> Vec<Reason> {
     let counts = &e.total.counts;
     let share = |class: OutcomeClass| {
@@ -222,22 +256,19 @@ fn failures(e: &Evidence<'_>) -> Vec<Reason> {
 
 fn censored(e: &Evidence<'_>) -> Vec<Reason> {
     let Some(whole) = e.total.whole().filter(|w| w.censored > 0) else { return Vec::new() };
-    let (n, all) = (whole.censored, whole.n);
+    let requests = format_counted(whole.n, "request", "requests");
+    let was = if whole.censored == 1 { "was" } else { "were" };
+    let what = format!("{} of {requests} timed out or {was} unfinished", format_count(whole.censored));
     let found = match whole.bounded().next() {
         Some(first) => reason(
             Severity::Suspect,
             ReasonKind::Censored,
-            format!(
-                "{n} of {all} requests timed out or were unfinished: from {first} on only lower bounds are known"
-            ),
+            format!("{what}: from {first} on only lower bounds are known"),
             "raise the timeout, or let the run drain",
         ),
-        None => reason(
-            Severity::Note,
-            ReasonKind::Censored,
-            format!("{n} of {all} requests timed out or were unfinished; they move no printed quantile"),
-            "",
-        ),
+        None => {
+            reason(Severity::Note, ReasonKind::Censored, format!("{what}; no printed quantile is moved"), "")
+        }
     };
     vec![found]
 }
@@ -264,17 +295,18 @@ fn samples(e: &Evidence<'_>) -> Vec<Reason> {
     };
     let mut found = Vec::new();
     if let Some(first) = whole.withheld.first() {
-        let text =
-            format!("{} requests are too few for {first}, which needs {}", whole.n, first.samples_needed());
+        let requests = format_counted(whole.n, "request is", "requests are");
+        let needed = format_count(first.samples_needed());
+        let text = format!("{requests} too few for {first}, which needs {needed}");
         found.push(reason(Severity::Note, ReasonKind::TooFewSamples, text, "run for longer"));
     }
     // Where censoring hides the limit, its own reason says so.
     let unsure = whole.quantiles.iter().find(|(_, q)| q.interval.is_none() && q.bound == Bound::Exact);
     if let Some((first, estimate)) = unsure {
         let text = format!(
-            "from {first} on no interval can be stated: the {} requests are so alike in time that they carry as \
-             much as {:.0} independent ones",
-            estimate.n, estimate.n_effective
+            "from {first} on no interval can be stated: {} so alike in time that they carry as much as {}",
+            format_counted(estimate.n, "request is", "requests are"),
+            format_counted(estimate.n_effective.round() as u64, "independent one", "independent ones")
         );
         found.push(reason(Severity::Note, ReasonKind::TooFewSamples, text, "run for longer"));
     }

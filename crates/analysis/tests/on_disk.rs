@@ -3,27 +3,9 @@
 mod made;
 
 use analysis::{Analysis, Options, Severity, analyse};
-use made::{MS, Run, took};
+use made::{MS, Run, Scratch, took};
 use record::{EndOfRun, Ending, LoadModel, Recording, RecordingWriter, Sample};
-use std::path::PathBuf;
 use units::{Nanos, Outcome, Seed};
-
-/// A directory of this test's own, removed at its end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let dir = std::env::temp_dir().join(format!("truetail-analysis-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&dir);
-        Scratch(dir)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 fn run() -> Run {
     let rare = |i: u64| if i % 1_000 == 7 { 40 * MS } else { 0 };

@@ -139,12 +139,13 @@ fn work(spec: &LoadSpec, misdeed: Misdeed, around: impl FnOnce(&mut dyn FnMut())
         stop_at: AtomicU64::new(u64::MAX),
         abandon: AtomicBool::new(false),
         session_limits: None,
+        made_when_claimed: None,
         phase_ends: vec![Ticks(u64::MAX / 2)],
         alive: AtomicU64::new(4),
     };
     let workload = Watched(misdeed);
     let mut writer = Writer::new(Sequencer::new(spec, workload.tickets()).unwrap());
-    assert!(writer.fill(&shared.schedule, u64::MAX), "the ring must hold the whole schedule");
+    assert!(writer.prefill(&shared.schedule), "the ring must hold the whole schedule");
     let conditions = Conditions {
         spec,
         workload: &workload,
@@ -163,7 +164,7 @@ fn work(spec: &LoadSpec, misdeed: Misdeed, around: impl FnOnce(&mut dyn FnMut())
     // The first poll of each session allocates its plan and agenda.
     (0..4).for_each(|task| tasks.poll(task));
     FIRST.set(None);
-    around(&mut || run_worker(&mut tasks, &local, &mut readiness, spec.pacing));
+    around(&mut || run_worker(&mut tasks, &local, &mut readiness, spec.pacing).unwrap());
     drop(tasks);
     let samples = consumer.drain(|_| ());
     let added = match (FIRST.get(), LAST.get()) {

@@ -22,6 +22,7 @@
 mod columns;
 mod end;
 mod error;
+mod guard;
 mod header;
 mod live;
 mod parts;
@@ -32,12 +33,14 @@ mod sample;
 mod scan;
 mod sealed;
 mod table;
+mod thrift;
 mod wire;
 mod writer;
 
 pub use columns::Columns;
 pub use end::{EndOfRun, Ending, RecordedVerdict};
 pub use error::RecordError;
+pub use guard::is_guarding;
 pub use header::{
     Event, EventKind, HostFacts, LoadFacts, LoadModel, NoiseObservation, NoiseSourceFacts, PhaseFacts,
     PhaseKind, Provenance, RunHeader,

@@ -2,8 +2,8 @@
 
 use crate::error::one_line;
 use crate::parts::{self, Part, PartWriter};
-use crate::sealed::{self, PartFacts};
-use crate::table::sample::{self, ROWS_MAX};
+use crate::sealed::{self, PartFacts, ROWS_MAX};
+use crate::table::sample;
 use crate::table::small::Row;
 use crate::table::{SampleReader, small};
 use crate::wire::{self, RunFile};
@@ -390,7 +390,8 @@ fn close_rows<R: Row>(parts: &mut PartWriter, rows: &mut Vec<R>) -> Result<(), R
     if rows.is_empty() {
         return Ok(());
     }
-    let result = parts.write(rows.len(), |facts| R::encode(rows, facts));
+    let mut chunks = rows.chunks(ROWS_MAX);
+    let result = chunks.try_for_each(|chunk| parts.write(chunk.len(), |facts| R::encode(chunk, facts)));
     rows.clear();
     result
 }

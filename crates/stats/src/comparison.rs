@@ -8,23 +8,36 @@ pub const METHOD_RATIO: &str = "ratio of estimates";
 /// The method name of estimates across repeated runs in `docs/statistics.md`.
 pub const METHOD_REPEATS: &str = "spread between runs";
 
-/// What an interval of a ratio new/base of times says.
+/// What an interval of a ratio new/base says: of times, faster or slower; of spreads, steadier or less steady.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Difference {
-    /// The whole interval lies below 1.
+    /// Times: the whole interval lies below 1.
     Faster,
-    /// The whole interval lies above 1.
+    /// Times: the whole interval lies above 1.
     Slower,
+    /// Spreads: the whole interval lies below 1.
+    Steadier,
+    /// Spreads: the whole interval lies above 1.
+    LessSteady,
     /// The interval contains 1, or there is none. Not the same as "equal": see [`equivalent`].
     NotShown,
 }
 
 impl Difference {
-    /// What the interval of this ratio says.
+    /// What the interval of this ratio of times says.
     pub fn of(ratio: &Estimate) -> Difference {
+        Difference::among(ratio, Difference::Faster, Difference::Slower)
+    }
+
+    /// What the interval of this ratio of spreads (a variance, p99/mean, …) says.
+    pub fn of_spreads(ratio: &Estimate) -> Difference {
+        Difference::among(ratio, Difference::Steadier, Difference::LessSteady)
+    }
+
+    fn among(ratio: &Estimate, below: Difference, above: Difference) -> Difference {
         match ratio.interval {
-            Some((_, high)) if high < 1.0 => Difference::Faster,
-            Some((low, _)) if low > 1.0 => Difference::Slower,
+            Some((_, high)) if high < 1.0 => below,
+            Some((low, _)) if low > 1.0 => above,
             _ => Difference::NotShown,
         }
     }
@@ -34,6 +47,8 @@ impl Difference {
         match self {
             Difference::Faster => "faster",
             Difference::Slower => "slower",
+            Difference::Steadier => "steadier",
+            Difference::LessSteady => "less steady",
             Difference::NotShown => "no difference shown",
         }
     }
@@ -81,10 +96,10 @@ pub fn ratio(base: &Estimate, new: &Estimate) -> Option<Estimate> {
 /// One estimate from those of repeated runs: their geometric mean; `None` without any, or when one is not
 /// above zero.
 ///
-/// From three runs on, the interval is Student's on the runs' logarithms, and never narrower than what the
-/// spread within the runs gives: runs differ by more than their samples do, and it is this that decides
-/// whether a difference would be seen again. Two runs cannot tell their spread: the interval is the hull of
-/// both. One run is returned as it is.
+/// The interval is Student's on the runs' logarithms, and never narrower than what the spread within the runs
+/// gives: runs differ by more than their samples do, and it is this that decides whether a difference would be
+/// seen again. Two runs hardly tell their spread (Student's quantile is 12.7 at 95 %): the hull of both, which
+/// is much narrower, holds the truth only every other time. One run is returned as it is.
 pub fn across_runs(runs: &[Estimate]) -> Option<Estimate> {
     let [first, rest @ ..] = runs else { return None };
     if runs.iter().any(|r| r.point <= 0.0) {
@@ -98,22 +113,16 @@ pub fn across_runs(runs: &[Estimate]) -> Option<Estimate> {
     let mean = logs.iter().sum::<f64>() / count;
     let point = mean.exp();
     let level = runs.iter().map(|r| r.level).fold(1.0, f64::min);
-    let interval = if runs.len() == 2 { hull(runs) } else { Some(between(runs, &logs, level)) };
+    let (low, high) = between(runs, &logs, level);
     Some(Estimate {
         point,
-        interval: interval.map(|(low, high)| (low.min(point), high.max(point))),
+        interval: Some((low.min(point), high.max(point))),
         level,
         n: runs.iter().map(|r| r.n).sum(),
-        n_effective: if runs.len() == 2 { first.n_effective.min(rest[0].n_effective) } else { count },
+        n_effective: count,
         bound: if runs.iter().any(|r| r.bound == Bound::AtLeast) { Bound::AtLeast } else { Bound::Exact },
         method: METHOD_REPEATS,
     })
-}
-
-fn hull(runs: &[Estimate]) -> Option<(f64, f64)> {
-    let intervals: Option<Vec<(f64, f64)>> = runs.iter().map(|r| r.interval).collect();
-    let fold = |a: (f64, f64), b: &(f64, f64)| (a.0.min(b.0), a.1.max(b.1));
-    intervals.map(|all| all.iter().fold((f64::INFINITY, 0.0), fold))
 }
 
 fn between(runs: &[Estimate], logs: &[f64], level: f64) -> (f64, f64) {
@@ -187,9 +196,13 @@ mod tests {
     }
 
     #[test]
-    fn two_runs_give_their_hull_and_identical_ones_their_own_width() {
-        let hull = across_runs(&[estimate(1.0, 0.9, 1.1), estimate(2.0, 1.8, 2.2)]).unwrap();
-        assert_eq!(hull.interval, Some((0.9, 2.2)));
+    fn two_runs_hardly_tell_and_identical_ones_give_their_own_width() {
+        // Student's with one degree of freedom, on logarithms: 12.706 · ln(2) / 2 to either side.
+        let two = across_runs(&[estimate(1.0, 0.9, 1.1), estimate(2.0, 1.8, 2.2)]).unwrap();
+        let (low, high) = two.interval.unwrap();
+        let half = 12.706 * 2f64.ln() / 2.0;
+        assert!((high / two.point).ln() / half - 1.0 < 1e-3 && (two.point / low).ln() / half - 1.0 < 1e-3);
+        assert!(low < 0.9 && high > 2.2, "never inside of the hull of both");
         let same = across_runs(&vec![estimate(1.0, 0.9, 1.1); 4]).unwrap();
         let (low, high) = same.interval.unwrap();
         assert!((high / low).ln() > (1.1f64 / 0.9).ln() / 2.0 * 0.999);

@@ -132,7 +132,7 @@ fn lists() -> String {
 /// Measures how long databases take to answer, says how much of the tail is the database's own, and whether
 /// to believe the number.
 #[derive(Parser, Debug)]
-#[command(name = "truetail", version, after_help = EXAMPLES, propagate_version = true)]
+#[command(name = "truetail", version = crate::VERSION, after_help = EXAMPLES, propagate_version = true)]
 pub(crate) struct Cli {
     /// Print the result on stdout as one JSON document (schemas: docs/json.md); all else goes to stderr
     #[arg(long, global = true)]

@@ -1,5 +1,6 @@
 //! What is known of the measuring host.
 
+use analysis::facts as names;
 use record::HostFacts;
 use std::fs;
 
@@ -60,23 +61,74 @@ fn hypervisor_name() -> String {
 
 /// Which of the server's processes run outside of the CPUs that they were meant to use, as a finding for the
 /// recording: (asked, found).
-pub(crate) fn server_cpus(list: &str, pids: &[u32]) -> (String, String) {
-    let asked = format!("server on CPUs {list}");
+pub(crate) fn server_cpus(wanted: &[usize], pids: &[u32]) -> (String, String) {
+    let asked = format!("{}{}", names::SERVER_CPUS, load::show_cpu_list(wanted));
     if pids.is_empty() {
-        return (asked, "not verified: the server's processes are not known on this host".to_owned());
+        return (
+            asked,
+            format!("{}: the server's processes are not known on this host", names::NOT_VERIFIED),
+        );
     }
-    let Ok(wanted) = load::parse_cpu_list(list) else {
-        return (asked, "not verified: the list can't be read".to_owned());
+    let outside: Vec<String> = pids.iter().filter_map(|&pid| outside(wanted, pid)).collect();
+    let found =
+        if outside.is_empty() { names::AS_ASKED.to_owned() } else { format!("no: {}", outside.join("; ")) };
+    (asked, found)
+}
+
+/// What is wrong with where a process may run; `None` when it keeps to the list.
+fn outside(wanted: &[usize], pid: u32) -> Option<String> {
+    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else {
+        return Some(format!("process {pid} can't be looked at"));
     };
-    let mut outside = Vec::new();
-    for pid in pids {
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let allowed = value_after(&status, "Cpus_allowed_list").unwrap_or_default();
-        let within = load::parse_cpu_list(&allowed).is_ok_and(|cpus| cpus.iter().all(|c| wanted.contains(c)));
-        if !within {
-            outside.push(format!("process {pid} may use {allowed}"));
+    let allowed = value_after(&status, "Cpus_allowed_list").unwrap_or_default();
+    let within = load::parse_cpu_list(&allowed).is_ok_and(|cpus| cpus.iter().all(|c| wanted.contains(c)));
+    (!within).then(|| format!("process {pid} may use {allowed}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command, Stdio};
+
+    /// A process that may use one CPU, until it is dropped.
+    struct Pinned(Child);
+
+    impl Pinned {
+        fn to(cpu: usize) -> Pinned {
+            let mut command = Command::new("cat");
+            command.stdin(Stdio::piped()).stdout(Stdio::null());
+            // SAFETY: between fork and exec only system calls are made, on data of the stack.
+            let child = unsafe { command.pre_exec(move || load::pin_to_set(&[cpu])).spawn() };
+            Pinned(child.expect("a process"))
         }
     }
-    let found = if outside.is_empty() { "as asked".to_owned() } else { outside.join("; ") };
-    (asked, found)
+
+    impl Drop for Pinned {
+        fn drop(&mut self) {
+            drop(self.0.stdin.take()); // `cat` ends with its input
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test]
+    fn a_server_outside_of_its_cpus_is_seen() {
+        let cpu = load::available_cpus()[0];
+        let process = Pinned::to(cpu);
+        let pid = process.0.id();
+        let asked = |cpus: &[usize]| format!("server on CPUs {}", load::show_cpu_list(cpus));
+        for right in [vec![cpu], vec![cpu, cpu + 1]] {
+            assert_eq!(server_cpus(&right, &[pid]), (asked(&right), "as asked".to_owned()));
+        }
+        let wrong = [cpu + 1, cpu + 2];
+        let found = format!("no: process {pid} may use {cpu}");
+        assert_eq!(server_cpus(&wrong, &[pid]), (asked(&wrong), found));
+    }
+
+    #[test]
+    fn a_server_that_can_not_be_looked_at_is_not_called_right() {
+        assert!(server_cpus(&[0], &[]).1.starts_with("not verified"));
+        let gone = u32::MAX; // above any process id
+        assert_eq!(server_cpus(&[0], &[gone]).1, format!("no: process {gone} can't be looked at"));
+    }
 }

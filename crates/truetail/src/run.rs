@@ -169,7 +169,7 @@ impl Action for RunAction<'_> {
         })?;
         let target_facts = prepare(target, &mut workload)?;
         let sessions = load::connect_all(target, &statements, isolation, spec.sessions)?;
-        let header = header::make(&header::Parts {
+        let mut header = header::make(&header::Parts {
             options: self.options,
             url: self.url,
             spec: &spec,
@@ -179,6 +179,10 @@ impl Action for RunAction<'_> {
             calibration: &calibration,
         })?;
 
+        let sources = noise::registry(); // before this thread gives CPUs up: they count those of the process
+        let off_workers = load::OffWorkers::of(&spec.cpus);
+        header.capabilities.extend(header::helpers(&spec, &off_workers));
+
         // Not before: a signal while connecting or loading the data set ends the program at once.
         let stop = interrupt::flag();
         let (producers, consumers) = rings(&spec, target.execution());
@@ -187,7 +191,7 @@ impl Action for RunAction<'_> {
         // Nobody wants a load that nothing is learnt from.
         config.on_trouble = Some(stop);
         let recorder = Recorder::start(config, consumers, clock)?;
-        let observer = start_observer(&recorder, clock);
+        let observer = start_observer(&recorder, sources, clock);
         let view = (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, interval));
         let journal = Events { sink: recorder.events() };
         let subject = Subject { target, sessions, statements: &statements, isolation, workload: &workload };
@@ -206,6 +210,7 @@ impl Action for RunAction<'_> {
         if let Some(trouble) = &trouble {
             tell_trouble(trouble, &finished);
         }
+        drop(off_workers); // the analysis may have all CPUs
         conclude(self.directory, trouble.is_some(), self.quantiles)
     }
 }
@@ -245,8 +250,11 @@ impl noise::ObserverSink for NoiseToRecording {
     }
 }
 
-fn start_observer(recorder: &Recorder, clock: LiveClock) -> noise::Observer {
-    let sources = noise::registry();
+fn start_observer(
+    recorder: &Recorder,
+    sources: Vec<Box<dyn noise::NoiseSource>>,
+    clock: LiveClock,
+) -> noise::Observer {
     let count = sources.len() as u16;
     // A recording numbers its noise sources in the order in which they are announced, from 0.
     let sink = NoiseToRecording { sink: recorder.noise(), indexes: (0..count).collect() };

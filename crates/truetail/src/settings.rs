@@ -87,7 +87,7 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) phases: Option<String>,
 
-    /// Connections [default: 8; 4 for embedded targets]
+    /// Connections; a phase may have more or fewer [default: 8; 4 for embedded targets]
     #[arg(long, visible_alias = "clients", short = 'c', value_name = "N", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sessions: Option<u32>,
@@ -379,12 +379,6 @@ impl RunOptions {
         }
     }
 
-    /// Checks `--server-cpus`; the CPUs may be of another host, so any number will do.
-    fn check_server_cpus(&self) -> anyhow::Result<()> {
-        let Some(list) = &self.server_cpus else { return Ok(()) };
-        ::load::parse_cpu_list(list).map(|_| ()).map_err(|e| anyhow!("--server-cpus: {e}"))
-    }
-
     /// Quantiles to show besides [`Quantile::PRINTED`].
     pub(crate) fn quantiles(&self) -> anyhow::Result<Vec<Quantile>> {
         self.percentiles.as_deref().map_or(Ok(Vec::new()), parse_percentiles)
@@ -402,7 +396,6 @@ impl RunOptions {
         effective.isolation()?;
         effective.report_interval()?;
         effective.clock()?;
-        effective.check_server_cpus()?;
         effective.quantiles()?;
         let repeats = effective.repeat.unwrap_or(1);
         if !(1..=1000).contains(&repeats) {
@@ -419,6 +412,12 @@ impl RunOptions {
             bail!("--cpus {list}: this process may not use CPU {missing}; it may use {available:?}");
         }
         Ok(cpus)
+    }
+
+    /// The CPUs that the server is meant to use; any that its host may have.
+    pub(crate) fn server_cpus(&self) -> anyhow::Result<Option<Vec<usize>>> {
+        let list = self.server_cpus.as_deref();
+        list.map(|l| ::load::parse_cpu_list(l).map_err(|e| anyhow!("--server-cpus: {e}"))).transpose()
     }
 
     /// A duration flag.
@@ -455,6 +454,8 @@ pub(crate) fn parse_percentiles(text: &str) -> anyhow::Result<Vec<Quantile>> {
     text.split(',').map(one).collect()
 }
 
+#[cfg(test)]
+mod fuzz_tests;
 #[cfg(test)]
 mod tests;
 

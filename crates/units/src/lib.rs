@@ -27,4 +27,7 @@ pub use estimate::{Bound, Estimate};
 pub use outcome::{Outcome, OutcomeClass};
 pub use quantity::{Instant, Nanos, PerSecond, Quantile, Ticks};
 pub use random::{Rng, Seed};
-pub use text::{ParseQuantityError, format_nanos, format_rate, parse_duration, parse_quantile, parse_rate};
+pub use text::{
+    ParseQuantityError, format_count, format_counted, format_nanos, format_rate, parse_duration,
+    parse_quantile, parse_rate,
+};

@@ -118,13 +118,26 @@ pub fn format_nanos(nanos: Nanos) -> String {
     }
 }
 
-/// `0.50/s`, `1 234/s`: whole numbers from 100 on, thousands separated by a thin gap.
+/// `0.50/s`, `1,234/s`: whole numbers from 100 on, thousands apart.
 pub fn format_rate(rate: PerSecond) -> String {
     let value = rate.get();
     if value < 99.95 {
         return format!("{}/s", three_digits(value));
     }
-    let digits = format!("{value:.0}");
+    thousands_apart(&format!("{value:.0}")) + "/s"
+}
+
+/// `1,234,567`.
+pub fn format_count(count: u64) -> String {
+    thousands_apart(&count.to_string())
+}
+
+/// `1 run`, `1,200 runs`: `one` and `many` are the words.
+pub fn format_counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", format_count(count), if count == 1 { one } else { many })
+}
+
+fn thousands_apart(digits: &str) -> String {
     let mut text = String::with_capacity(digits.len() * 4 / 3 + 2);
     for (position, digit) in digits.chars().enumerate() {
         if position > 0 && (digits.len() - position).is_multiple_of(3) {
@@ -132,7 +145,7 @@ pub fn format_rate(rate: PerSecond) -> String {
         }
         text.push(digit);
     }
-    text + "/s"
+    text
 }
 
 #[cfg(test)]
@@ -174,6 +187,14 @@ mod tests {
         for bad in ["p101", "p", "-0.1", "p99x"] {
             assert!(parse_quantile(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn counts() {
+        let shown = [0, 999, 1_000, 1_234_567].map(format_count);
+        assert_eq!(shown, ["0", "999", "1,000", "1,234,567"]);
+        let runs = [1, 0, 2, 1_200].map(|n| format_counted(n, "run", "runs"));
+        assert_eq!(runs, ["1 run", "0 runs", "2 runs", "1,200 runs"]);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Recordings made by hand, as scenarios.
 #![allow(dead_code, reason = "each test file uses its share")]
 
-use analysis::{Analysis, Input, Options, RecordingInfo, analyse_batches};
+use analysis::{Analysis, Input, Options, Reason, ReasonKind, RecordingInfo, analyse_batches};
 use record::{
     Ending, HostFacts, LoadFacts, LoadModel, PhaseFacts, PhaseKind, Provenance, RunHeader, Sample,
     SampleBatch,
 };
+use std::path::PathBuf;
 use units::{Instant, Nanos, Outcome, PerSecond};
 
 pub const MS: u64 = 1_000_000;
@@ -135,4 +136,36 @@ pub fn request(at: u64, seq: u64) -> Sample {
 /// The request took this long, all of it service.
 pub fn took(sample: Sample, ns: u64) -> Sample {
     Sample { completed: sample.sent + Nanos(ns), ..sample }
+}
+
+/// Changes samples for whose number `which` holds.
+pub fn changed(mut run: Run, which: impl Fn(u64) -> bool, change: impl Fn(Sample) -> Sample) -> Run {
+    for sample in &mut run.samples {
+        if which(sample.seq) {
+            *sample = change(*sample);
+        }
+    }
+    run
+}
+
+/// The reason of this kind, if there is one.
+pub fn reason(analysis: &Analysis, kind: ReasonKind) -> Option<&Reason> {
+    analysis.verdict.reasons.iter().find(|r| r.kind == kind)
+}
+
+/// A directory of this test's own, removed at its end.
+pub struct Scratch(pub PathBuf);
+
+impl Scratch {
+    pub fn new(name: &str) -> Scratch {
+        let dir = std::env::temp_dir().join(format!("truetail-analysis-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        Scratch(dir)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }

@@ -4,7 +4,7 @@ use super::sink::Message;
 use super::timeline::Timeline;
 use super::{RecorderConfig, Shared, lock};
 use crate::live::LiveCounts;
-use crate::table::sample::ROWS_MAX;
+use crate::sealed::ROWS_MAX;
 use crate::{
     Consumer, EndOfRun, Event, EventKind, NoiseObservation, RawSample, RecordError, RecordingWriter, Sample,
 };

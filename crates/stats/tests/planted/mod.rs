@@ -65,6 +65,23 @@ impl Process {
         Some(unit * UNIT)
     }
 
+    /// The true standard deviation in ns; `None` where there is no closed form. Infinite for Pareto up to shape 2.
+    pub fn sd(self) -> Option<f64> {
+        let lognormal = |s2: f64| ((s2.exp() - 1.0) * s2.exp()).sqrt();
+        let unit = match self {
+            Process::Lognormal(sigma) => lognormal(sigma * sigma),
+            Process::Autoregressive(_) => lognormal(0.64),
+            Process::Pareto(shape) if shape <= 2.0 => f64::INFINITY,
+            Process::Pareto(shape) => (shape / (shape - 2.0)).sqrt() / (shape - 1.0),
+            // Exponential: as long as the mean.
+            Process::Exponential | Process::PoissonQueue(_) | Process::RegularQueue(_) => {
+                return self.mean();
+            }
+            Process::Stalls => return None,
+        };
+        Some(unit * UNIT)
+    }
+
     /// The true mean in ns.
     pub fn mean(self) -> Option<f64> {
         let unit = match self {

@@ -105,7 +105,8 @@ impl RunOptions {
             None => operations.iter().map(|(_, weight)| *weight).collect(),
         };
         let model = self.model()?;
-        let phases = self.phases(&model)?;
+        let mut phases = self.phases(&model)?;
+        let sessions = ::load::sessions_to_connect(&mut phases, self.sessions.unwrap_or(8));
         if self.requests == Some(0) {
             bail!("--requests 0: must be at least 1; leave it out for no limit");
         }
@@ -114,7 +115,7 @@ impl RunOptions {
             phases,
             operations: names,
             mix,
-            sessions: self.sessions.unwrap_or(8),
+            sessions,
             workers: self.threads.unwrap_or(1),
             requests: self.requests,
             timeout: RunOptions::time("--timeout", self.timeout.as_deref())?.filter(|t| *t > Nanos::ZERO),
@@ -125,6 +126,7 @@ impl RunOptions {
             seed: self.load_seed(),
         };
         spec.check()?;
+        self.server_cpus()?; // refused before anything is connected
         Ok(spec)
     }
 }

@@ -165,3 +165,17 @@ fn a_refusal_names_the_key_and_never_the_value() {
     assert!(error.starts_with("line 2, `target`: "), "{error}");
     assert!(!error.contains("hush"), "{error}");
 }
+
+#[test]
+fn a_phase_may_have_more_sessions_than_the_others() {
+    let phases = Some("1s@5/s, 1s@5/s sessions=16, 1s@5/s sessions=2".to_owned());
+    let options = RunOptions { phases, ..RunOptions::default() }.effective(Execution::Polled);
+    let spec = options.load_spec(&operations()).expect("a load");
+    assert_eq!(spec.sessions, 16);
+    // The warm-up is the first phase's.
+    let of_phases: Vec<Option<u32>> = spec.phases.iter().map(|p| p.sessions).collect();
+    assert_eq!(of_phases, [Some(8), Some(8), Some(16), Some(2)]);
+    let phases = Some("1s@5/s sessions=65001".to_owned());
+    let options = RunOptions { phases, ..RunOptions::default() }.effective(Execution::Polled);
+    assert!(options.load_spec(&operations()).is_err());
+}

@@ -83,10 +83,10 @@ struct Terminal {
 impl Terminal {
     fn start(scratch: &Scratch, arguments: &[&str]) -> Terminal {
         let (mut master, mut slave) = (0, 0);
-        let mut size = libc::winsize { ws_row: 24, ws_col: WIDTH as u16, ws_xpixel: 0, ws_ypixel: 0 };
+        let size = libc::winsize { ws_row: 24, ws_col: WIDTH as u16, ws_xpixel: 0, ws_ypixel: 0 };
         let null = std::ptr::null_mut();
         // SAFETY: all pointers are to live values or null, which `openpty` allows for name and settings.
-        let made = unsafe { libc::openpty(&mut master, &mut slave, null, null.cast(), &mut size) };
+        let made = unsafe { libc::openpty(&mut master, &mut slave, null, null.cast(), &size) };
         assert_eq!(made, 0, "a terminal");
         // SAFETY: both were just opened, and belong to nobody else.
         let (master, slave) = unsafe { (OwnedFd::from_raw_fd(master), OwnedFd::from_raw_fd(slave)) };

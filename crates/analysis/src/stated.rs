@@ -1,0 +1,109 @@
+//! What the recording states of itself, judged: the clock's own checks, and where the server ran.
+//!
+//! These facts are texts, made for people, with the names of [`facts`]. A text that can't be read is no evidence.
+
+use crate::evidence::Evidence;
+use crate::input::Input;
+use crate::limits::{CLOCK_SKEW_INVALID_NS, CLOCK_SKEW_NS};
+use crate::reasons::reason;
+use crate::{Reason, ReasonKind, Severity};
+use units::{Nanos, format_nanos};
+
+/// Names of facts in a recording that the verdict reads; whoever records them uses these.
+pub mod facts {
+    /// Clock fact: why the cycle counter was not taken.
+    pub const CLOCK_FALLBACK: &str = "not the cycle counter because";
+    /// Clock fact: by how much the CPUs' cycle counters differ, as `+12 ns ± 40 ns`.
+    pub const CLOCK_SKEW: &str = "skew between CPUs";
+    /// Capability: this, and then the list of CPUs that the server was said to run on.
+    pub const SERVER_CPUS: &str = "server on CPUs ";
+    /// Its value where the server runs there.
+    pub const AS_ASKED: &str = "as asked";
+    /// How its value begins where that could not be told.
+    pub const NOT_VERIFIED: &str = "not verified";
+}
+
+fn find<'a>(facts: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    facts.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+}
+
+/// The clock's checks at the start of the run.
+pub(crate) fn clock_checks(e: &Evidence<'_>) -> Vec<Reason> {
+    e.inputs.iter().flat_map(|input| [skewed(input), fallen_back(input)]).flatten().collect()
+}
+
+/// Offset and uncertainty, ns, of `+12 ns ± 40 ns`.
+fn read_skew(text: &str) -> Option<(f64, f64)> {
+    let (offset, uncertainty) = text.split_once('±')?;
+    let number = |text: &str| text.trim().strip_suffix("ns")?.trim().parse::<f64>().ok();
+    Some((number(offset)?, number(uncertainty)?)).filter(|(a, b)| a.is_finite() && b.is_finite())
+}
+
+/// Only what the offset is beyond its own uncertainty is certain.
+fn skewed(input: &Input) -> Option<Reason> {
+    let stated = find(&input.info.header.clock_facts, facts::CLOCK_SKEW)?;
+    let (offset, uncertainty) = read_skew(stated)?;
+    let certain = offset.abs() - uncertainty;
+    if certain <= CLOCK_SKEW_NS {
+        return None;
+    }
+    let severity = if certain > CLOCK_SKEW_INVALID_NS { Severity::Invalid } else { Severity::Suspect };
+    let text = format!(
+        "{}: the CPUs' cycle counters differ by {stated} (limit {} beyond what is uncertain)",
+        input.info.name,
+        format_nanos(Nanos(CLOCK_SKEW_NS as u64))
+    );
+    Some(reason(severity, ReasonKind::Clock, text, "use `--clock monotonic`"))
+}
+
+/// The kernel's clock is sound; its readings cost more. Worth knowing, and no more.
+fn fallen_back(input: &Input) -> Option<Reason> {
+    let why = find(&input.info.header.clock_facts, facts::CLOCK_FALLBACK)?;
+    let name = &input.info.name;
+    let text =
+        format!("{name}: the cycle counter failed its checks ({why}); the kernel's clock was used instead");
+    Some(reason(Severity::Note, ReasonKind::Clock, text, ""))
+}
+
+/// Whether the server ran on the CPUs that were stated for it.
+pub(crate) fn server_cpus(e: &Evidence<'_>) -> Vec<Reason> {
+    let judge = |input: &Input| {
+        let capabilities = input.info.header.capabilities.iter();
+        let stated = capabilities.filter_map(|(asked, found)| {
+            let cpus = asked.strip_prefix(facts::SERVER_CPUS)?;
+            elsewhere(&input.info.name, cpus, found)
+        });
+        stated.collect::<Vec<_>>()
+    };
+    e.inputs.iter().flat_map(judge).collect()
+}
+
+fn elsewhere(name: &str, cpus: &str, found: &str) -> Option<Reason> {
+    let kind = ReasonKind::ServerCpus;
+    match found {
+        facts::AS_ASKED => None,
+        _ if found.starts_with(facts::NOT_VERIFIED) => {
+            let text = format!("{name}: whether the server ran on the CPUs stated ({cpus}) is {found}");
+            Some(reason(Severity::Note, kind, text, ""))
+        }
+        _ => {
+            let text = format!("{name}: the server's CPUs were not the ones stated ({cpus}): {found}");
+            let hint = "pin the server (taskset, AllowedCPUs), or state the CPUs that it may use";
+            Some(reason(Severity::Suspect, kind, text, hint))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skews_are_read_as_they_are_written() {
+        assert_eq!(read_skew("+12 ns ± 40 ns"), Some((12.0, 40.0)));
+        assert_eq!(read_skew("-2500 ns ± 40 ns"), Some((-2500.0, 40.0)));
+        for other in ["unknown", "not measured: one CPU", "", "12 ns", "x ns ± 3 ns", "1 ns ± NaN ns"] {
+            assert_eq!(read_skew(other), None, "{other}");
+        }
+    }
+}

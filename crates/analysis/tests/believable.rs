@@ -1,0 +1,112 @@
+//! How far the numbers can be believed: no further than the samples carry, and with what is not known of pick-up.
+
+mod made;
+
+use analysis::{Analysis, ReasonKind, Severity, VerdictState};
+use made::{MS, Run, S, changed, reason, took};
+use record::{LoadModel, Measure, Provenance, Sample, flags};
+use units::{Bound, Instant, Nanos, Outcome, Quantile, Seed};
+
+/// Exponential service times of 0.3 ms on average, one each millisecond.
+fn plain(count: u64) -> Run {
+    let draw = |i: u64| (Seed(9).at(i).exponential() * 3e5) as u64 + 1;
+    Run::new(LoadModel::Open, count.div_ceil(1_000)).each_ms(count, |i, s| took(s, draw(i)))
+}
+
+fn bound(analysis: &Analysis) -> (Option<String>, &str) {
+    (analysis.verdict.believable_to.map(|q| q.name()), analysis.verdict.bound_reason.as_str())
+}
+
+fn of(name: &str) -> Option<String> {
+    Some(name.to_owned())
+}
+
+#[test]
+fn no_more_is_believed_than_the_samples_carry() {
+    let cases = [
+        (10, None, "10 requests are too few for p50, which needs 20"),
+        (30, of("p50"), "30 requests are too few for p75, which needs 40"),
+        (1_500, of("p99"), "1,500 requests are too few for p99.9, which needs 10,000"),
+        (200_000, of("max"), ""),
+    ];
+    for (count, to, why) in cases {
+        let found = plain(count).analyse();
+        assert_eq!(bound(&found), (to, why), "{count}");
+        assert_eq!(found.verdict.state, VerdictState::Valid);
+    }
+}
+
+#[test]
+fn a_quantile_without_an_interval_is_not_believed() {
+    // One freeze of 3 s in 20 s: p50 is known, and what one freeze decides is known of this run alone.
+    let frozen = |i: u64| if (8_000..11_000).contains(&i) { (11_000 - i) * MS } else { 0 };
+    let run = Run::new(LoadModel::Open, 20).each_ms(20_000, |i, s| took(s, frozen(i) + 1_000 + i % 97));
+    let found = run.analyse();
+    let whole = found.total.whole().unwrap();
+    let carried = whole.quantiles.iter().take_while(|(_, e)| e.interval.is_some()).last().unwrap().0;
+    assert!(carried.get() < 0.999, "nothing is planted: {carried}");
+    assert_eq!(found.verdict.believable_to, Some(carried));
+    assert_eq!(
+        found.verdict.bound_reason,
+        "above it the requests are too much alike in time for an interval"
+    );
+}
+
+#[test]
+fn a_quantile_that_timeouts_hide_is_not_believed() {
+    let cut = |s: Sample| Sample { completed: s.sent + Nanos(50 * MS), outcome: Outcome::Timeout, ..s };
+    let found = changed(plain(20_000), |seq| seq.is_multiple_of(40), cut).analyse();
+    assert_eq!(bound(&found), (of("p95"), "above it only lower bounds are known"));
+}
+
+/// A quarter of the requests has a stamp, 0.1 ms before their completion; all take 1 ms.
+fn partly_stamped() -> Run {
+    let mut run = Run::new(LoadModel::Open, 20).each_ms(20_000, |_, s| took(s, MS));
+    run.input.info.header.provenance = Provenance::Live;
+    let stamp = |s: Sample| Sample { arrived: Instant(s.completed.0 - MS / 10), ..s };
+    changed(run, |seq| seq.is_multiple_of(4), stamp)
+}
+
+#[test]
+fn what_has_no_stamp_has_no_pick_up_of_zero() {
+    let found = partly_stamped().analyse();
+    for row in &found.anatomy.rows {
+        if row.quantile == Quantile::new(1.0).unwrap() {
+            continue; // one request, and it has its stamp or not
+        }
+        assert_eq!(row.pick_up_ns, Some(1e5), "the mean of those that have one: {row:?}");
+        assert!((row.stamped as f64 / row.requests as f64 - 0.25).abs() < 0.01, "{row:?}");
+        let sum = row.pool_wait_ns + row.lag_ns + row.service_ns + row.pick_up_ns.unwrap();
+        assert!((sum - 1e6).abs() < 1.0, "the parts make the whole: {row:?}");
+    }
+    // 10 % of each quantile is the harness's, where an average over zeros would find 2.5 %.
+    let share = reason(&found, ReasonKind::HarnessShare).expect("above 5 %");
+    assert_eq!(share.severity, Severity::Suspect);
+    assert!(found.verdict.bound_reason.ends_with("pick-up was measured for 5,000 of 20,000 requests"));
+    let pick_up = found.total.measure(Measure::PickUp).unwrap();
+    assert_eq!((pick_up.n, pick_up.censored, pick_up.min), (5_000, 0, Nanos(MS / 10)));
+}
+
+#[test]
+fn a_stamp_that_may_be_late_makes_pick_up_a_lower_bound() {
+    let stamp = |s: Sample| Sample { arrived: Instant(s.completed.0 - 1_000), ..s };
+    let mut run = changed(plain(20_000), |seq| seq > 0, stamp);
+    run.input.info.header.provenance = Provenance::Live;
+    assert!(reason(&run.analyse(), ReasonKind::PickUpBound).is_none(), "exact stamps");
+    let late = |s: Sample| Sample { flags: flags::ARRIVED_UPPER_BOUND, ..s };
+    let found = changed(run.clone(), |seq| seq.is_multiple_of(2), late).analyse();
+    // Request 0 has no stamp, and so none that could be late.
+    let said = reason(&found, ReasonKind::PickUpBound).expect("late stamps");
+    assert_eq!(said.severity, Severity::Note);
+    assert!(said.text.contains("lower bound for 9,999 of 19,999 stamped requests"), "{}", said.text);
+    let pick_up = found.total.measure(Measure::PickUp).unwrap();
+    // Half of them are known, and the median would stay what it is; p95 may be anything above.
+    let bound = |q: f64| pick_up.quantile(Quantile::new(q).unwrap()).unwrap().bound;
+    assert_eq!((pick_up.censored, bound(0.5), bound(0.95)), (9_999, Bound::Exact, Bound::AtLeast));
+    // The whole is not touched by it.
+    assert_eq!(found.total.whole().unwrap().censored, 0);
+    let all = changed(run, |seq| seq == 0, stamp);
+    let all = changed(all, |_| true, late).analyse();
+    assert!(all.verdict.bound_reason.ends_with("pick-up is a lower bound"), "{}", all.verdict.bound_reason);
+    assert_eq!(found.measured.1, Instant(20 * S));
+}
