@@ -40,6 +40,17 @@ impl Done {
             _ => Ok(ended),
         }
     }
+
+    /// For one run among others, which shows no page of its own.
+    ///
+    /// # Errors
+    /// What could not be written.
+    pub(crate) fn whole(self) -> anyhow::Result<Done> {
+        match self.unwritten {
+            Some(error) => Err(error),
+            None => Ok(self),
+        }
+    }
 }
 
 /// Makes one run, writes its recording and report.

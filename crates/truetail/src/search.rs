@@ -164,7 +164,7 @@ impl Search {
         let again = if attempt == 1 { String::new() } else { format!("-{attempt}") };
         let directory = self.directory.join(stem + &again);
         options.out = Some(directory.clone());
-        let done = run::execute_with(&options, true, self.limit.quantile())?;
+        let done = run::execute_with(&options, true, self.limit.quantile())?.whole()?;
         let (finding, estimate) = judge(&self.limit, &done.analysis);
         Ok((finding, estimate, directory))
     }
