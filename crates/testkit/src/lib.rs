@@ -2,6 +2,7 @@
 //!
 //! - [`alloc`]: "no allocation on the hot path", counted per thread;
 //! - [`syscalls`]: "no syscall of our own", proven in a jailed child;
+//! - `locked`: "no lock", by counting locked instructions (x86-64);
 //! - [`postgres`]: a real PostgreSQL server that a test starts, freezes, restarts and throws away;
 //! - [`browser`]: a real browser that opens a page, zooms it and looks at it.
 //!
@@ -11,5 +12,7 @@
 pub mod alloc;
 pub mod browser;
 mod command;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod locked;
 pub mod postgres;
 pub mod syscalls;
