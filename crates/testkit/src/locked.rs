@@ -10,14 +10,41 @@
 
 use crate::syscalls::Violation;
 
-/// Runs `work` in a forked child, step by step, and counts its locked instructions; ≈ 5 µs for each instruction.
+/// What was counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counted {
+    /// Locked instructions between the first and the last mark.
+    pub locked: u64,
+    /// How often the work came by a [`mark`].
+    pub marks: u64,
+}
+
+impl Counted {
+    /// Locked instructions from each mark to the next.
+    pub fn each(&self) -> f64 {
+        self.locked as f64 / self.marks.saturating_sub(1) as f64
+    }
+}
+
+/// The bytes of an instruction that does nothing and that no compiler writes: `nop [rax + 0x6B72616D]`.
+const MARK: [u8; 7] = [0x0F, 0x1F, 0x80, b'm', b'a', b'r', b'k'];
+
+/// A place that [`locked_instructions`] counts from and to; else it does nothing.
+#[inline(always)]
+pub fn mark() {
+    // SAFETY: an instruction without any effect.
+    unsafe { std::arch::asm!(".byte 0x0F, 0x1F, 0x80, 0x6D, 0x61, 0x72, 0x6B", options(nomem, nostack)) }
+}
+
+/// Runs `work` in a forked child, step by step, and counts its locked instructions between the first and the last
+/// [`mark`] that it comes by; ≈ 5 µs for each instruction.
 ///
 /// `work` runs on a copy of this process, in which only an idle thread is left of the others: expect none of its
 /// effects here.
 ///
 /// # Errors
 /// [`Violation`], when the child could not be traced or did not come to its end.
-pub fn locked_instructions(work: impl FnOnce()) -> Result<u64, Violation> {
+pub fn locked_instructions(work: impl FnOnce()) -> Result<Counted, Violation> {
     let _guard = crate::syscalls::nobody_forks();
     // SAFETY: the child runs `work` and then ends by `_exit`; it returns to nobody.
     match unsafe { libc::fork() } {
@@ -42,12 +69,21 @@ pub fn locked_instructions(work: impl FnOnce()) -> Result<u64, Violation> {
 
 const EXIT_NO_TRACE: i32 = 42;
 
-fn step_through(child: libc::pid_t) -> Result<u64, Violation> {
-    let mut count = 0;
+fn step_through(child: libc::pid_t) -> Result<Counted, Violation> {
+    let mut counted = Counted { locked: 0, marks: 0 };
+    let mut since_mark = 0;
     let mut status = wait(child);
     while libc::WIFSTOPPED(status) {
         match libc::WSTOPSIG(status) {
-            libc::SIGSTOP | libc::SIGTRAP => count += u64::from(is_locked(next_instruction(child))),
+            libc::SIGSTOP | libc::SIGTRAP => {
+                let instruction = next_instruction(child);
+                since_mark += u64::from(is_locked(instruction));
+                if instruction.starts_with(&MARK) {
+                    counted.locked += if counted.marks > 0 { since_mark } else { 0 };
+                    counted.marks += 1;
+                    since_mark = 0;
+                }
+            }
             signal => {
                 // SAFETY: the child is ours and stopped.
                 unsafe { libc::ptrace(libc::PTRACE_KILL, child, 0, 0) };
@@ -63,7 +99,7 @@ fn step_through(child: libc::pid_t) -> Result<u64, Violation> {
     }
     match libc::WEXITSTATUS(status) {
         _ if libc::WIFSIGNALED(status) => Err(Violation::Signal(libc::WTERMSIG(status))),
-        0 => Ok(count),
+        0 => Ok(counted),
         code => Err(Violation::NoJail(code)),
     }
 }
@@ -109,11 +145,18 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::sync::{Mutex, RwLock};
 
-    /// What `work` adds when it is done a hundred times, each.
+    /// Locked instructions of `work`, each time it is done.
     fn each(work: impl Fn()) -> f64 {
-        let none = locked_instructions(|| ()).unwrap();
-        let all = locked_instructions(|| (0..100).for_each(|_| work())).unwrap();
-        (all - none) as f64 / 100.0
+        let all = || {
+            mark();
+            (0..100).for_each(|_| {
+                work();
+                mark();
+            });
+        };
+        let counted = locked_instructions(all).unwrap();
+        assert_eq!(counted.marks, 101);
+        counted.each()
     }
 
     #[test]

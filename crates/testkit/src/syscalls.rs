@@ -49,20 +49,21 @@ pub fn only_syscalls(allowed: &[libc::c_long], work: impl FnOnce()) -> Result<()
     linux::run(allowed, work)
 }
 
-/// What [`no_syscalls_on_threads`] gives each of its threads: runs a piece of work in the jail and does not return.
+/// What [`only_syscalls_on_threads`] gives each of its threads: runs a piece of work in the jail and does not return.
 pub type Jail<'a> = dyn Fn(&mut dyn FnMut()) + 'a;
 
-/// As [`no_syscalls`], for several threads at the same time: `prepare` is given its thread's number and a jail, and
-/// calls it once all is prepared.
+/// As [`only_syscalls`], for several threads at the same time: in the child, `prepare` is given its thread's number
+/// and a jail, and calls it once all is prepared.
 ///
 /// # Errors
 /// [`Violation`], with the number of the first syscall of any of them.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-pub fn no_syscalls_on_threads(
+pub fn only_syscalls_on_threads(
+    allowed: &[libc::c_long],
     count: usize,
     prepare: impl Fn(usize, &Jail<'_>) + Sync,
 ) -> Result<(), Violation> {
-    linux::run_threads(count, prepare)
+    linux::run_threads(allowed, count, prepare)
 }
 
 /// Runs `work` in a forked child in which the kernel answers syscall `number` with `errno`, as a container's
@@ -118,12 +119,13 @@ mod linux {
     }
 
     pub(super) fn run_threads(
+        allowed: &[libc::c_long],
         count: usize,
         prepare: impl Fn(usize, &super::Jail<'_>) + Sync,
     ) -> Result<(), Violation> {
         let done = AtomicI64::new(0);
         let jail = |work: &mut dyn FnMut()| {
-            if build_jail(filter_program(&[])).is_err() {
+            if build_jail(filter_program(allowed)).is_err() {
                 // SAFETY: `_exit` runs no destructors.
                 unsafe { libc::_exit(EXIT_NO_JAIL) }
             }
@@ -353,9 +355,9 @@ mod tests {
                 });
             }
         };
-        assert_eq!(no_syscalls_on_threads(2, work(2)), Ok(()));
+        assert_eq!(only_syscalls_on_threads(&[], 2, work(2)), Ok(()));
         for culprit in [0, 1] {
-            let caught = no_syscalls_on_threads(2, work(culprit));
+            let caught = only_syscalls_on_threads(&[], 2, work(culprit));
             assert_eq!(caught, Err(Violation::Syscall(libc::SYS_getppid)));
         }
     }
