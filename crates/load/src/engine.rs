@@ -16,8 +16,8 @@ use clock::{Clock, LiveClock};
 use driver::{Execution, Isolation, Session, StatementSpec, Target};
 use record::{EventKind, Producer};
 use std::fmt;
-use std::sync::{Mutex, OnceLock};
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use units::{Nanos, Outcome, Ticks};
 use workload::Workload;
 

@@ -52,7 +52,10 @@ impl Tally {
     }
 
     fn check(&self, what: &str, most_missed: f64) {
-        println!("{what}: {NAMES:?}: missed {:?}, shown {:?}, stated {:?}", self.missed, self.shown, self.stated);
+        println!(
+            "{what}: {NAMES:?}: missed {:?}, shown {:?}, stated {:?}",
+            self.missed, self.shown, self.stated
+        );
         let most = most_missed * seeds() as f64;
         assert!(self.missed.iter().all(|m| *m as f64 <= most), "{what}: missed {:?}", self.missed);
     }

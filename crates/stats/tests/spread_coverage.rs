@@ -23,7 +23,13 @@ fn estimates(process: Process, n: usize, seed: u64) -> [Option<Estimate>; 5] {
     let quantile = |q| Quantile::new(q).and_then(|q| view.quantile(q, LEVEL));
     let moments = view.moments(LEVEL, Seed(seed)).expect("samples");
     let over_mean = quantile(0.99).and_then(|p99| stats::ratio(&moments.mean, &p99));
-    [quantile(0.999), Some(moments.variance), Some(moments.sd), Some(moments.coefficient_of_variation), over_mean]
+    [
+        quantile(0.999),
+        Some(moments.variance),
+        Some(moments.sd),
+        Some(moments.coefficient_of_variation),
+        over_mean,
+    ]
 }
 
 fn truth(process: Process) -> [f64; 5] {
@@ -48,12 +54,27 @@ fn rates(process: Process, n: usize) -> ([f64; 5], [f64; 5]) {
         for (i, estimate) in estimates(process, n, seed).iter().enumerate() {
             let Some((low, high)) = estimate.as_ref().and_then(|e| e.interval) else { continue };
             stated[i] += each;
-            if truth[i] < low || truth[i] > high { missed[i] += each; }
-            if truth[i] < low { low_misses[i] += each; }
+            if truth[i] < low || truth[i] > high {
+                missed[i] += each;
+            }
+            if truth[i] < low {
+                low_misses[i] += each;
+            }
             width[i] += (high / low).ln() / 2.0 * each;
         }
     }
-    let shown: Vec<String> = (0..5).map(|i| format!("{} {:.1} (lo {:.1}) st {:.0} w {:.2}", NAMES[i], 100.0*missed[i], 100.0*low_misses[i], 100.0*stated[i], width[i])).collect();
+    let shown: Vec<String> = (0..5)
+        .map(|i| {
+            format!(
+                "{} {:.1} (lo {:.1}) st {:.0} w {:.2}",
+                NAMES[i],
+                100.0 * missed[i],
+                100.0 * low_misses[i],
+                100.0 * stated[i],
+                width[i]
+            )
+        })
+        .collect();
     println!("{process:?} n {n}: {}", shown.join("; "));
     (missed, stated)
 }
@@ -79,5 +100,7 @@ fn explore() {
         (Process::PoissonQueue(0.9), 2_000),
         (Process::Autoregressive(0.99), 2_000),
     ];
-    for (process, n) in cases { rates(process, n); }
+    for (process, n) in cases {
+        rates(process, n);
+    }
 }

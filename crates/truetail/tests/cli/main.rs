@@ -12,6 +12,7 @@ mod json;
 mod merged;
 mod models;
 mod outage;
+mod pinned;
 mod program;
 mod repeatable;
 mod run;
