@@ -9,7 +9,7 @@
 //!
 //! The hot half ([`RawSample`], the [`ring`]) allocates nothing after its start and never waits: a full ring
 //! counts a drop. The cold half converts ticks to instants with the anchors taken since, and closes a part
-//! file each second, so that a killed run loses at most that. `docs/recording.md` describes the files.
+//! file each half second, so that a killed run loses less than a second. `docs/recording.md` describes the files.
 //!
 //! | to | use |
 //! |---|---|

@@ -27,7 +27,7 @@ pub(super) fn make(parts: &Parts<'_>) -> anyhow::Result<RunHeader> {
     Ok(RunHeader {
         tool_version: crate::VERSION.to_owned(),
         command: command_line(parts.url),
-        client: parts.options.client.unwrap_or(0),
+        client: parts.options.client().number,
         epoch_wall_ns: clock::wall_time_ns(),
         provenance: Provenance::Live,
         load: LoadFacts {

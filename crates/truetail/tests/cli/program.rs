@@ -30,7 +30,13 @@ impl Scratch {
 
     /// Runs the program to its end.
     pub(crate) fn truetail(&self, arguments: &[&str]) -> Ended {
-        let output = self.command(arguments).output().expect("the program starts");
+        self.run(&mut self.command(arguments))
+    }
+
+    /// Runs a command that [`Scratch::command`] made to its end.
+    pub(crate) fn run(&self, command: &mut Command) -> Ended {
+        let output = command.output().expect("the program starts");
+        let arguments: Vec<_> = command.get_args().map(|a| a.to_string_lossy().into_owned()).collect();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
         let ended = Ended {
             arguments: arguments.join(" "),
@@ -50,9 +56,11 @@ impl Scratch {
         Running { child, lines, said: String::new(), arguments: arguments.join(" ") }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    /// The program with these arguments, for whoever wants to change more of how it starts.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_truetail"));
-        command.args(arguments).current_dir(&self.directory).env_remove("PGPASSWORD");
+        command.args(arguments).current_dir(&self.directory);
+        command.env_remove("PGPASSWORD").env_remove("PGPASSFILE");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
