@@ -14,8 +14,8 @@
 //! - A worker drives many polled sessions; a blocking session is a worker of its own.
 //! - The same session loop runs on the simulated clock in tests ([`simulate`]).
 //!
-//! Between intended and completed there is no allocation, lock, log or syscall of ours; `tests/hot_path.rs`
-//! proves it.
+//! Between intended and completed there is no allocation, lock, log or syscall of ours; `hot_path_tests.rs` says
+//! how that is shown, and of what.
 #![deny(missing_docs)]
 
 mod agenda;

@@ -67,9 +67,8 @@ mod tests {
     use crate::spec::Pacing;
     use units::Seed;
 
-    /// The due times of all sessions, in ascending order.
-    fn dues(phases: &str, sessions: u32) -> Vec<Nanos> {
-        let spec = LoadSpec {
+    fn spec(phases: &str, sessions: u32) -> LoadSpec {
+        LoadSpec {
             model: Model::ThrottledClosed,
             phases: parse_phases(phases).unwrap(),
             operations: vec!["A".into()],
@@ -83,7 +82,12 @@ mod tests {
             pacing: Pacing::Sleep,
             cpus: vec![],
             seed: Seed(1),
-        };
+        }
+    }
+
+    /// The due times of all sessions, in ascending order.
+    fn dues(phases: &str, sessions: u32) -> Vec<Nanos> {
+        let spec = spec(phases, sessions);
         let mut all: Vec<Nanos> = (0..sessions as u16)
             .flat_map(|session| {
                 let mut own = OwnSchedule::new(&spec, session).unwrap();
@@ -114,5 +118,28 @@ mod tests {
         let dues = dues("10s@1/s, 10s@1000/s", 64);
         let second = dues.iter().filter(|d| **d >= Nanos::from_secs(10)).count();
         assert_eq!((dues.len() - second, second), (10, 10_000));
+    }
+
+    /// Those that join take their places among the others, as if all had begun together.
+    #[test]
+    fn sessions_that_join_are_staggered_with_the_others() {
+        let spec = spec("1s@1000/s sessions=3, 1s@1000/s sessions=8", 8);
+        let mut own: Vec<OwnSchedule> =
+            (0..8).map(|session| OwnSchedule::new(&spec, session).unwrap()).collect();
+        let begin = Nanos::from_secs(1);
+        let mut first: Vec<u64> = Vec::new();
+        for (session, own) in own.iter_mut().enumerate() {
+            if session < 3 {
+                // These were there all the time: their first start in the second phase.
+                first
+                    .extend(std::iter::from_fn(|| own.next_due()).find(|due| *due >= begin).map(|due| due.0));
+            } else {
+                own.skip_to(begin);
+                first.extend(own.next_due().map(|due| due.0));
+            }
+        }
+        first.sort_unstable();
+        let expected: Vec<u64> = (0..8).map(|i| begin.0 + i * 1_000_000).collect();
+        assert_eq!(first, expected);
     }
 }

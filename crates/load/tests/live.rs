@@ -144,8 +144,11 @@ fn lay_side_by_side(done: &Outcomes) -> Times {
     times
 }
 
-/// Mean and quantiles of each.
-const ROWS: [(&str, fn(&[u64]) -> f64); 7] = [
+/// Makes one number of many times.
+type Statistic = fn(&[u64]) -> f64;
+
+/// What is compared.
+const ROWS: [(&str, Statistic); 7] = [
     ("mean", |values| values.iter().sum::<u64>() as f64 / values.len() as f64),
     ("p50", |values| quantile(values, 0.50)),
     ("p75", |values| quantile(values, 0.75)),

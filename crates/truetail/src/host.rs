@@ -69,20 +69,28 @@ pub(crate) fn server_cpus(wanted: &[usize], pids: &[u32]) -> (String, String) {
             format!("{}: the server's processes are not known on this host", names::NOT_VERIFIED),
         );
     }
-    let outside: Vec<String> = pids.iter().filter_map(|&pid| outside(wanted, pid)).collect();
+    // Some served the question which processes there are, and have ended with it.
+    let alive: Vec<(u32, String)> = pids.iter().filter_map(|&pid| Some((pid, allowed_cpus(pid)?))).collect();
+    if alive.is_empty() {
+        return (asked, "not verified: none of the server's processes can be looked at".to_owned());
+    }
+    let within = |allowed: &str| {
+        load::parse_cpu_list(allowed).is_ok_and(|cpus| cpus.iter().all(|cpu| wanted.contains(cpu)))
+    };
+    let outside: Vec<String> = alive
+        .iter()
+        .filter(|(_, allowed)| !within(allowed))
+        .map(|(pid, allowed)| format!("process {pid} may use {allowed}"))
+        .collect();
     let found =
         if outside.is_empty() { names::AS_ASKED.to_owned() } else { format!("no: {}", outside.join("; ")) };
     (asked, found)
 }
 
-/// What is wrong with where a process may run; `None` when it keeps to the list.
-fn outside(wanted: &[usize], pid: u32) -> Option<String> {
-    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else {
-        return Some(format!("process {pid} can't be looked at"));
-    };
-    let allowed = value_after(&status, "Cpus_allowed_list").unwrap_or_default();
-    let within = load::parse_cpu_list(&allowed).is_ok_and(|cpus| cpus.iter().all(|c| wanted.contains(c)));
-    (!within).then(|| format!("process {pid} may use {allowed}"))
+/// The CPUs that a process may use, as the kernel lists them; `None` when there is no such process.
+fn allowed_cpus(pid: u32) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    value_after(&status, "Cpus_allowed_list")
 }
 
 #[cfg(test)]
@@ -129,6 +137,11 @@ mod tests {
     fn a_server_that_can_not_be_looked_at_is_not_called_right() {
         assert!(server_cpus(&[0], &[]).1.starts_with("not verified"));
         let gone = u32::MAX; // above any process id
-        assert_eq!(server_cpus(&[0], &[gone]).1, format!("no: process {gone} can't be looked at"));
+        assert!(server_cpus(&[0], &[gone]).1.starts_with("not verified"));
+        // One that has ended says nothing of those that are there.
+        let cpu = load::available_cpus()[0];
+        let process = Pinned::to(cpu);
+        assert_eq!(server_cpus(&[cpu], &[gone, process.0.id()]).1, "as asked");
+        assert!(server_cpus(&[cpu + 1], &[gone, process.0.id()]).1.starts_with("no: process"));
     }
 }

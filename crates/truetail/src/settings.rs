@@ -396,6 +396,7 @@ impl RunOptions {
         effective.isolation()?;
         effective.report_interval()?;
         effective.clock()?;
+        effective.server_cpus()?;
         effective.quantiles()?;
         let repeats = effective.repeat.unwrap_or(1);
         if !(1..=1000).contains(&repeats) {

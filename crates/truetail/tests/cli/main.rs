@@ -15,6 +15,7 @@ mod merged;
 mod models;
 mod outage;
 mod passwords;
+mod pinned;
 mod program;
 mod quantiles;
 mod repeatable;

@@ -173,6 +173,20 @@ impl Running {
         assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
     }
 
+    /// Its threads at present: (name, CPUs that it may use, as the kernel lists them).
+    pub(crate) fn threads(&self) -> Vec<(String, String)> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("its threads");
+        let threads = tasks.filter_map(|task| {
+            let path = task.expect("a thread").path();
+            // One that ends while this looks is none any more.
+            let name = std::fs::read_to_string(path.join("comm")).ok()?.trim().to_owned();
+            let status = std::fs::read_to_string(path.join("status")).ok()?;
+            let cpus = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+            Some((name, cpus.trim().to_owned()))
+        });
+        threads.collect()
+    }
+
     /// Waits for the end; `None` as a code is a signal.
     pub(crate) fn wait(mut self) -> Ended {
         let mut stdout = String::new();
