@@ -52,12 +52,15 @@ enum Kind {
     Spread,
 }
 
+/// Takes a quantity out of a summary.
+type Of<'a> = Box<dyn Fn(&MeasureSummary) -> Option<Estimate> + 'a>;
+
 /// A quantity of a summary.
 struct Pick<'a> {
     name: String,
     unit: Unit,
     kind: Kind,
-    of: Box<dyn Fn(&MeasureSummary) -> Option<Estimate> + 'a>,
+    of: Of<'a>,
 }
 
 fn pick<'a>(

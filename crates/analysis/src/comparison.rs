@@ -135,6 +135,7 @@ pub fn compare(
     let rows = rows(&sides.0, &sides.1, options.margin);
     let headline = headline(&rows, &sides.0, options);
     let service = (measure != Measure::Service).then(|| service(base, new, options)).flatten();
+    warnings.extend(unequal(&sides.0, &sides.1));
     warnings.extend(cautions(&all, base.len(), new.len()));
     Ok(Comparison {
         measure,
@@ -221,6 +222,20 @@ fn headline<'a>(
     names.reverse();
     names.push("mean".to_owned());
     names.iter().find_map(|name| rows.iter().find(|r| r.name == *name))
+}
+
+/// Runs of different lengths: what lies farthest out lies farther out in the longer ones, and nothing has changed.
+fn unequal(base: &[&MeasureSummary], new: &[&MeasureSummary]) -> Option<String> {
+    let mean = |side: &[&MeasureSummary]| side.iter().map(|m| m.n).sum::<u64>() / side.len().max(1) as u64;
+    let (base, new) = (mean(base), mean(new));
+    let apart = base.abs_diff(new) as f64 > limits::SAME_LENGTH * base.max(new) as f64;
+    apart.then(|| {
+        format!(
+            "{} in a base run against {} in a new one: max, max/median and median/min grow with their number",
+            format_counted(base, "request", "requests"),
+            format_count(new)
+        )
+    })
 }
 
 fn cautions(all: &[&Analysis], base: usize, new: usize) -> Vec<String> {

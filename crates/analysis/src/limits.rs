@@ -64,6 +64,8 @@ pub const DRIFT_CHANGE: f64 = 0.1;
 
 /// Offered rates that differ by more than this are different loads to a comparison.
 pub const SAME_RATE: f64 = 0.01;
+/// Numbers of requests that differ by more than this make the extremes of two sides incomparable.
+pub const SAME_LENGTH: f64 = 0.1;
 /// The quantile by which a comparison is decided, unless another is asked.
 pub const HEADLINE: f64 = 0.99;
 

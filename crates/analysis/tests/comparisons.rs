@@ -149,6 +149,21 @@ fn the_spread_between_repeats_decides() {
 }
 
 #[test]
+fn runs_of_different_lengths_are_named() {
+    let of = |count: u64| {
+        let run = Run::new(LoadModel::Open, count / 1_000);
+        run.each_ms(count, |i, s| took(s, (Seed(5).at(i).exponential() * 3e5) as u64 + 1)).analyse()
+    };
+    let said = |base: u64, new: u64| {
+        let found = compare(&[&of(base)], &[&of(new)], &CompareOptions::default()).unwrap();
+        found.warnings.into_iter().find(|w| w.contains("grow with their number"))
+    };
+    assert_eq!(said(10_000, 10_000), None);
+    let warning = said(10_000, 30_000).expect("three times as many");
+    assert!(warning.starts_with("10,000 requests in a base run against 30,000"), "{warning}");
+}
+
+#[test]
 fn different_loads_are_refused_unless_asked() {
     let open = run(1, 3e5);
     let mut faster = open.clone();

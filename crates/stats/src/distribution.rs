@@ -11,6 +11,9 @@ pub const METHOD_ORDER: &str = "order statistics on effective samples";
 /// As [`METHOD_ORDER`], where the samples are too dependent for an interval.
 pub const METHOD_NO_INTERVAL: &str = "too few effective samples for an interval";
 
+/// See [`short_run_penalty`].
+const SHORT_RUN: f64 = 300.0;
+
 /// Effective samples beyond a quantile below which its own exceedances are not trusted alone.
 const FEWEST_BEYOND: f64 = 10.0;
 
@@ -199,7 +202,7 @@ impl View<'_> {
             let values = easier.filter_map(|p| Some(self.all.at(rank_of(p, n))?.0));
             most = values.flat_map(ask).map(|(_, d)| d).fold(most, Dependence::worse);
         }
-        let penalty = most.penalty * short_run_penalty(n as f64 / most.inflation);
+        let penalty = most.penalty * short_run_penalty(n as f64 / most.inflation, SHORT_RUN);
         Some(Dependence { at_least, penalty, ..most })
     }
 

@@ -40,7 +40,7 @@ impl View<'_> {
         let n = n1 + n2;
         let independent = n1 * p1 * (1.0 - p1) + n2 * p2 * (1.0 - p2);
         let inflation = if independent > 0.0 { (run.variance / independent).max(1.0) } else { 1.0 };
-        let per_sample = inflation * short_run_penalty(n / inflation) * independent.max(0.25) / n;
+        let per_sample = inflation * short_run_penalty(n / inflation, 0.0) * independent.max(0.25) / n;
         let error = (per_sample * (1.0 / n1 + 1.0 / n2)).sqrt();
         let freedom = (run.batches as f64 - 2.0).max(1.0);
         let t = StudentsT::new(0.0, 1.0, freedom).ok()?;

@@ -20,4 +20,4 @@ pub use distribution::{Distribution, METHOD_NO_INTERVAL, METHOD_ORDER, View};
 pub use drift::Drift;
 pub use goodness::{TestResult, anderson_darling_exponential, kolmogorov_smirnov_exponential};
 pub use histogram::{LogHistogram, Ranks};
-pub use moments::{METHOD_BOOTSTRAP, METHOD_NO_BLOCKS, Moments};
+pub use moments::{METHOD_BOOTSTRAP, METHOD_FEW, METHOD_NO_BLOCKS, Moments};

@@ -12,9 +12,11 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 pub(crate) const FEWEST_BATCHES: usize = 8;
 
 /// Widening of the variance when the run holds few effective samples: the longest batches are then hardly
-/// longer than the dependence lasts and don't show all of it. Found by the coverage tests, not derived.
-pub(crate) fn short_run_penalty(effective: f64) -> f64 {
-    1.0 + 15.0 / effective.max(1.0)
+/// longer than the dependence lasts and don't show all of it. Found by the coverage tests, not derived; `square` is
+/// what the square of their number weighs, since a quantile is not moved by how far out the extremes lie.
+pub(crate) fn short_run_penalty(effective: f64, square: f64) -> f64 {
+    let effective = effective.max(1.0);
+    1.0 + 15.0 / effective + square / (effective * effective)
 }
 
 /// Quantile of the standard normal distribution.

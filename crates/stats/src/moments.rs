@@ -13,6 +13,18 @@ use units::{Bound, Estimate, Seed};
 pub const METHOD_BOOTSTRAP: &str = "studentised block bootstrap";
 /// As [`METHOD_BOOTSTRAP`], where the blocks are too few for an interval.
 pub const METHOD_NO_BLOCKS: &str = "too few blocks for an interval";
+/// As [`METHOD_BOOTSTRAP`], where a few samples decide, or too few are effective, for an interval of a spread.
+pub const METHOD_FEW: &str = "a few samples decide: no interval";
+
+/// Share of the variance that the few largest samples may make. Exponential times: a quarter in 2,000 samples;
+/// log-normal ones with σ 2, and Pareto with shape 2.5: most of it in any run. Found by the coverage tests.
+const MOST_OF_FEW: f64 = 0.35;
+/// Effective samples of the mean below which spreads have no interval. Found by the coverage tests.
+const FEWEST_EFFECTIVE: f64 = 100.0;
+/// See [`short_run_penalty`].
+const SHORT_RUN: f64 = 1_500.0;
+/// Student's quantile is 4.3 there, and grows beyond all use below.
+const FEWEST_FREEDOM: f64 = 2.0;
 
 const REPLICATES: usize = 999;
 /// Resampling fewer batches than this gives the bootstrap too few different replicates.
@@ -49,6 +61,8 @@ struct Linearised {
     /// Per block; sums to zero.
     residuals: Vec<f64>,
     scale: Scale,
+    /// Effective samples of the same blocks that are known already; `None` to find them.
+    known: Option<f64>,
 }
 
 impl View<'_> {
@@ -82,16 +96,36 @@ impl View<'_> {
         };
         let cv = if mean > 0.0 { variance.sqrt() / mean } else { 0.0 };
         let relative: Vec<f64> = relative.iter().map(|r| r * cv).collect();
-        let of = |point, residuals, scale, label| {
-            self.bootstrap(&Linearised { point, residuals, scale }, &counts, level, seed.derive(label))
+        let of = |what: Linearised, label| self.bootstrap(&what, &counts, level, seed.derive(label));
+        let mean = of(Linearised { point: mean, residuals: sums, scale: Scale::Linear, known: None }, "mean");
+        let too_few = self.few_decide(mean.point) || mean.n_effective < FEWEST_EFFECTIVE;
+        let logarithmic = |point, residuals| Linearised {
+            point,
+            residuals,
+            scale: Scale::Logarithmic,
+            known: Some(mean.n_effective),
         };
-        let variance = of(variance, spread, Scale::Logarithmic, "variance");
-        Some(Moments {
-            mean: of(mean, sums, Scale::Linear, "mean"),
-            sd: map(&variance, f64::sqrt),
-            variance,
-            coefficient_of_variation: of(cv, relative, Scale::Logarithmic, "cv"),
-        })
+        let stated =
+            |e: Estimate| if too_few { Estimate { interval: None, method: METHOD_FEW, ..e } } else { e };
+        let variance = stated(of(logarithmic(variance, spread), "variance"));
+        let sd = map(&variance, f64::sqrt);
+        let cv = no_surer_than_half(stated(of(logarithmic(cv, relative), "cv")), &sd);
+        Some(Moments { mean, sd, variance, coefficient_of_variation: cv })
+    }
+
+    /// Whether the largest hundredth of the samples, at most fifty, makes so much of the variance that what the
+    /// next fifty would be decides it: no interval made of these would hold what it says.
+    fn few_decide(&self, mean: f64) -> bool {
+        let n = self.source.count();
+        let others = n - (n / 100).clamp(1, 50);
+        let (mut below, mut theirs, mut all) = (0, 0.0, 0.0);
+        for (low, high, count) in self.source.values().buckets() {
+            let square = ((low as f64 + high as f64) / 2.0 - mean).powi(2);
+            below += count;
+            theirs += square * below.saturating_sub(others).min(count) as f64;
+            all += square * count as f64;
+        }
+        theirs > MOST_OF_FEW * all
     }
 
     fn bootstrap(&self, what: &Linearised, counts: &[f64], level: f64, seed: Seed) -> Estimate {
@@ -101,8 +135,8 @@ impl View<'_> {
             let method = METHOD_NO_BLOCKS;
             return Estimate { point: what.point, interval: None, level, n, n_effective: 1.0, bound, method };
         };
-        let effective = self.effective(what, run, n as f64);
-        let error = (run.variance * short_run_penalty(effective)).sqrt() / n as f64;
+        let effective = what.known.unwrap_or_else(|| self.effective(what, run, n as f64));
+        let error = (run.variance * short_run_penalty(effective, SHORT_RUN)).sqrt() / n as f64;
         let (low, high) = studentised(what, counts, run, level, seed);
         let limits = match what.scale {
             Scale::Linear => (what.point - high * error, what.point - low * error),
@@ -123,22 +157,43 @@ impl View<'_> {
         }
     }
 
-    /// n over the long-run variance relative to that of independent samples; for the mean only, since the
-    /// others' fourth moments are not kept: they report what their blocks say.
+    /// n over the long-run variance of the mean relative to that of independent samples. The others have the
+    /// mean's: their fourth moments are not kept.
     fn effective(&self, what: &Linearised, run: LongRun, n: f64) -> f64 {
-        let independent: f64 = match what.scale {
-            Scale::Linear => {
-                let mean = what.point;
-                self.source.values().squares() as f64 - n * mean * mean
-            }
-            Scale::Logarithmic => what.residuals.iter().map(|d| d * d).sum(),
-        };
+        let mean = what.point;
+        let independent = self.source.values().squares() as f64 - n * mean * mean;
         if run.variance > 0.0 && independent > 0.0 {
             (n * independent / run.variance).clamp(1.0, n)
         } else {
             n
         }
     }
+}
+
+/// Degrees of freedom of a variance that is estimated by these residuals: k − 1 when they are normal, fewer where a
+/// few of them make most of it. The variance of Σr² is k(m₄ − m₂²), that of a χ² with f degrees is 2f.
+fn freedom(residuals: &[f64]) -> f64 {
+    let count = residuals.len() as f64;
+    let squares: f64 = residuals.iter().map(|r| r * r).sum();
+    let fourths: f64 = residuals.iter().map(|r| r.powi(4)).sum();
+    if squares <= 0.0 {
+        return count - 1.0;
+    }
+    let kurtosis = count * fourths / (squares * squares);
+    (2.0 * count / (kurtosis - 1.0).max(f64::MIN_POSITIVE)).clamp(FEWEST_FREEDOM, count - 1.0)
+}
+
+/// The coefficient of variation, with an interval at least half as wide as the standard deviation's, as factors.
+///
+/// In a queue mean and standard deviation rise together, so that to first order their ratio hardly moves, and what is
+/// left out of the first order is what moves it.
+fn no_surer_than_half(cv: Estimate, sd: &Estimate) -> Estimate {
+    let Some(((low, high), (sd_low, sd_high))) = cv.interval.zip(sd.interval) else { return cv };
+    if sd_low <= 0.0 || sd.point <= 0.0 {
+        return cv;
+    }
+    let (down, up) = ((sd_low / sd.point).sqrt(), (sd_high / sd.point).sqrt());
+    Estimate { interval: Some((low.min(cv.point * down), high.max(cv.point * up))), ..cv }
 }
 
 /// An estimate of f(x) for an increasing f.
@@ -153,7 +208,11 @@ pub(crate) fn map(estimate: &Estimate, f: impl Fn(f64) -> f64) -> Estimate {
 /// Lower and upper quantile of the studentised replicates.
 fn studentised(what: &Linearised, counts: &[f64], run: LongRun, level: f64, seed: Seed) -> (f64, f64) {
     let tail = (1.0 - level) / 2.0;
-    let student = student_quantile(1.0 - tail, run.batches as f64 - 1.0);
+    let freedom = match what.scale {
+        Scale::Linear => run.batches as f64 - 1.0,
+        Scale::Logarithmic => freedom(&batch_sums(&what.residuals, run.batches)),
+    };
+    let student = student_quantile(1.0 - tail, freedom);
     let batches = run.batches.max(FEWEST_RESAMPLED.min(counts.len())).max(FEWEST_BATCHES);
     let residuals = batch_sums(&what.residuals, batches);
     let sizes = batch_sums(counts, batches);
