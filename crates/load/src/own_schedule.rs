@@ -34,6 +34,7 @@ impl OwnSchedule {
     }
 
     /// When the session's next request is due, as an offset from the load's start; `None` past the end.
+    #[inline(never)]
     pub(crate) fn next_due(&mut self) -> Option<Nanos> {
         let due = self.profile.invert(self.position as f64)?;
         let sessions = self.sessions_at(due);

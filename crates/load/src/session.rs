@@ -71,8 +71,7 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
         conditions.workload.plan(Request { seq: held.seq, op: held.op, ticket: held.ticket }, &mut plan);
         let mut conversation = Stamped::new(&mut session, local, task, held.due);
         let mut result = conditions.workload.run(&plan, &mut conversation).await;
-        let withheld = conversation.withheld();
-        if withheld == Withheld::CalledOff {
+        if conversation.withheld() == Withheld::CalledOff {
             break;
         }
         let mut retries = 0;
@@ -92,6 +91,8 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
         let completed = conversation.stamps.completed;
         let sample = agenda.sample(&conversation.stamps, outcome, retries, after_reconnect, local);
         local.sink.borrow_mut().push(sample);
+        // What was not sent for want of time took no harm, whatever the workload makes of the refusal.
+        let lost = !usable && conversation.withheld() == Withheld::No;
         agenda.free = completed;
         agenda.think(local);
         after_reconnect = false;
@@ -99,8 +100,7 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
         if outcome.code() >= Outcome::Serialization.code() {
             report_first(&mut errors_seen, outcome, &session, number, completed, conditions);
         }
-        // What was not sent for want of time took no harm, whatever the workload makes of the refusal.
-        if !usable && withheld == Withheld::No {
+        if lost {
             let Some(new) = replace(session, &agenda, completed, task, local, conditions).await else {
                 return;
             };

@@ -115,22 +115,24 @@ impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
                 now = self.wait_for_due().await;
             }
             self.start(now)?;
+        } else {
+            // The stamp of an earlier exchange is not that of this answer, which may bring none.
+            self.stamps.arrived_realtime_ns = NO_STAMP;
+            self.stamps.arrived_upper_bound = false;
         }
         poll_fn(|_| match self.session.poll_reply() {
             Poll::Ready(result) => {
                 self.stamps.completed = self.local.clock.now();
-                // Also when there is none: that of an earlier exchange is not this answer's.
-                let stamp = self.session.arrived();
-                self.stamps.arrived_realtime_ns = stamp.map_or(NO_STAMP, |s| s.realtime_ns);
-                self.stamps.arrived_upper_bound = stamp.is_some_and(|s| s.upper_bound);
+                if let Some(stamp) = self.session.arrived() {
+                    self.stamps.arrived_realtime_ns = stamp.realtime_ns;
+                    self.stamps.arrived_upper_bound = stamp.upper_bound;
+                }
                 Poll::Ready(result)
             }
             Poll::Pending => match self.local.cancel(self.task) {
                 Cancel::No => Poll::Pending,
                 reason => {
                     self.stamps.completed = self.local.clock.now();
-                    self.stamps.arrived_realtime_ns = NO_STAMP;
-                    self.stamps.arrived_upper_bound = false;
                     let outcome =
                         if reason == Cancel::TimedOut { Outcome::Timeout } else { Outcome::Unfinished };
                     Poll::Ready(Err(OpError::lost(outcome)))
