@@ -20,10 +20,10 @@ Chores:
                            --quick: format, lints and tests in debug only, with what is installed
   servers up postgres      start a PostgreSQL server on a free port, until Ctrl-C
   servers down postgres    end it from elsewhere
-  bench [SECTION…]         null, record, report, noop, open: figures next to targets and peers
-                           --rounds N, --seconds N, --quick
+  bench [SECTION…]         figures next to targets and peers; `bench --help` lists sections and how long they take
   soak                     all tests in release, with the long variants of those that have one
-  soak --minutes N         runs of N minutes each, whose memory must stay flat";
+  soak --minutes N         runs of N minutes each, whose memory must stay flat
+  soak --fuzz SECONDS      inputs that nobody wrote, for recordings, configuration, loads and URLs";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

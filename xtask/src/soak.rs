@@ -12,23 +12,31 @@ const LOADS: [(&str, &[&str]); 2] = [
     ("open loop on SQLite", &["sqlite:", "-w", "ycsb", "-r", "2000/s"]),
 ];
 
+/// Crates with fuzz targets: tests whose names begin with `fuzz_`.
+const FUZZED: [&str; 4] = ["record", "driver", "load", "truetail"];
+
 /// Growth of memory that a run may show after its first quarter: what allocators and page caches do by themselves.
 const GROWTH: f64 = 0.10;
 /// The same in MiB, for small processes.
 const GROWTH_MIB: f64 = 8.0;
 
-/// Runs the crates' long tests or, with `--minutes N`, the memory runs of N minutes each.
+/// Runs the crates' long tests; with `--minutes N` the memory runs of N minutes each; with `--fuzz N` the fuzz targets
+/// for N seconds each.
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     match words {
         [] => tests(),
-        ["--minutes", minutes] => {
-            let minutes: u64 = minutes.parse().ok().filter(|m| *m > 0).with_context(|| {
-                format!("--minutes {minutes}: expected a whole number above 0, such as `--minutes 60`")
-            })?;
-            memory(minutes)
-        }
-        _ => bail!("`soak {}`: there are `soak` and `soak --minutes N`", words.join(" ")),
+        ["--minutes", minutes] => memory(number("--minutes", minutes)?),
+        ["--fuzz", seconds] => fuzz(number("--fuzz", seconds)?),
+        _ => bail!(
+            "`soak {}`: there are `soak`, `soak --minutes N` and `soak --fuzz SECONDS`",
+            words.join(" ")
+        ),
     }
+}
+
+fn number(flag: &str, text: &str) -> anyhow::Result<u64> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.with_context(|| format!("{flag} {text}: expected a whole number above 0, such as `{flag} 60`"))
 }
 
 fn cargo(arguments: &[&str]) -> Command {
@@ -41,6 +49,16 @@ fn cargo(arguments: &[&str]) -> Command {
 fn tests() -> anyhow::Result<bool> {
     let mut command = cargo(&["test", "--locked", "--release", "--workspace", "--tests", "--no-fail-fast"]);
     Ok(command.env("TRUETAIL_SOAK", "1").status().context("cargo test")?.success())
+}
+
+/// The fuzz targets, for so many seconds each, from a seed that no run had before. What fails says how to repeat it.
+fn fuzz(seconds: u64) -> anyhow::Result<bool> {
+    let mut command = cargo(&["test", "--locked", "--release", "--no-fail-fast", "--tests"]);
+    for name in FUZZED {
+        command.args(["--package", name]);
+    }
+    command.args(["fuzz_", "--", "--nocapture"]).env("TRUETAIL_FUZZ_SECONDS", seconds.to_string());
+    Ok(command.status().context("cargo test")?.success())
 }
 
 fn memory(minutes: u64) -> anyhow::Result<bool> {
@@ -126,6 +144,38 @@ mod tests {
         let (early, late) = halves(&warm).unwrap();
         assert!(!grows(early, late), "{early} {late}");
         assert_eq!(halves(&[1.0]), None);
+    }
+
+    #[test]
+    fn every_crate_with_a_fuzz_target_is_fuzzed() {
+        let crates = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates")).unwrap();
+        let mut found: Vec<String> = crates
+            .map(|entry| entry.unwrap())
+            .filter(|entry| {
+                holds_target(&entry.path().join("tests")) || holds_target(&entry.path().join("src"))
+            })
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        found.sort();
+        let mut known = FUZZED;
+        known.sort_unstable();
+        assert_eq!(found, known);
+    }
+
+    /// Whether a file below has a fuzz target in it.
+    fn holds_target(directory: &Path) -> bool {
+        let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).any(|path| match path.is_dir() {
+            true => holds_target(&path),
+            false => std::fs::read_to_string(&path).is_ok_and(|text| text.contains("\nfn fuzz_")),
+        })
+    }
+
+    #[test]
+    fn numbers_of_flags_are_checked() {
+        assert_eq!(number("--fuzz", "60").unwrap(), 60);
+        let error = number("--fuzz", "0").unwrap_err().to_string();
+        assert!(error.contains("--fuzz 0") && error.contains("--fuzz 60"), "{error}");
     }
 
     #[test]

@@ -21,12 +21,14 @@ mod anchor;
 mod live;
 mod simulated;
 mod skew;
+mod slice;
 mod wait;
 
 pub use anchor::{Anchor, Anchors, ClockStep};
 pub use live::{Calibration, ClockChoice, ClockError, ClockFacts, ClockKind, LiveClock, calibrate};
 pub use simulated::SimClock;
 pub use skew::{Skew, tsc_skew};
+pub use slice::{ShortSlices, ask_for_short_slices};
 pub use wait::{pause, pin_to, set_timer_slack, wall_time_ns};
 
 use units::Ticks;

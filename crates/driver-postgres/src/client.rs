@@ -1,6 +1,7 @@
 //! A connection that blocks, with a limit: for logging in, preparing and administration.
 
 use crate::buffer::Buffer;
+use crate::cancel::CancelKey;
 use crate::codec::{self, Frame, Garbage};
 use crate::deadline::Deadline;
 use crate::link::Link;
@@ -72,11 +73,13 @@ pub(crate) struct Client {
     pub(crate) buffer: Buffer,
     pub(crate) out: Vec<u8>,
     pub(crate) deadline: Deadline,
+    /// What the server takes for a right to cancel; none before the login, or where it gave none.
+    pub(crate) key: Option<CancelKey>,
 }
 
 impl Client {
     pub(crate) fn new(link: Link, deadline: Deadline) -> Client {
-        Client { link, buffer: Buffer::new(), out: Vec::with_capacity(4096), deadline }
+        Client { link, buffer: Buffer::new(), out: Vec::with_capacity(4096), deadline, key: None }
     }
 
     /// Sends all of `out`, and empties it.

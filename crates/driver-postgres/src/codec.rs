@@ -156,6 +156,12 @@ pub(crate) const TERMINATE: [u8; 5] = [b'X', 0, 0, 0, 4];
 /// Asks for TLS.
 pub(crate) const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xD2, 0x16, 0x2F];
 
+/// Asks for the end of what the session with this key (process number, secret) is doing.
+pub(crate) fn cancel(out: &mut Vec<u8>, key: [u8; 8]) {
+    out.extend_from_slice(&[0, 0, 0, 16, 0x04, 0xD2, 0x16, 0x2E]);
+    out.extend_from_slice(&key);
+}
+
 /// Opens a session.
 pub(crate) fn start_up(out: &mut Vec<u8>, parameters: &[(&str, &str)]) {
     lengthed(out, |out| {

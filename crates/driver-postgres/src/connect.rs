@@ -15,16 +15,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 /// Connects and logs in, within the configuration's limit.
 pub(crate) fn connect(config: &Config) -> Result<Client, ConnectError> {
     let deadline = Deadline::after(config.connect_timeout);
-    let socket = match &config.host {
-        Host::Unix(directory) => {
-            let path = Config::socket_path(directory, config.port);
-            Socket::unix(&path).map_err(|error| {
-                let problem = unreachable(&error, &path.display().to_string());
-                unreached(config, &error, problem)
-            })?
-        }
-        Host::Tcp(host) => reach(config, host, &deadline)?,
-    };
+    let socket = reach(config, &deadline)?;
     let mut client = Client::new(Link::plain(socket), deadline);
     if let Host::Tcp(host) = &config.host
         && config.tls != TlsMode::Disable
@@ -41,8 +32,22 @@ pub(crate) fn failed(config: &Config, what: &str, failure: &Failure) -> ConnectE
     ConnectError { message, transient: failure.is_transient() }
 }
 
+/// A socket at the server.
+pub(crate) fn reach(config: &Config, deadline: &Deadline) -> Result<Socket, ConnectError> {
+    match &config.host {
+        Host::Unix(directory) => {
+            let path = Config::socket_path(directory, config.port);
+            Socket::unix(&path).map_err(|error| {
+                let problem = unreachable(&error, &path.display().to_string());
+                unreached(config, &error, problem)
+            })
+        }
+        Host::Tcp(host) => reach_any(config, host, deadline),
+    }
+}
+
 /// Tries all addresses of a host, one after the other.
-fn reach(config: &Config, host: &str, deadline: &Deadline) -> Result<Socket, ConnectError> {
+fn reach_any(config: &Config, host: &str, deadline: &Deadline) -> Result<Socket, ConnectError> {
     let addresses: Vec<SocketAddr> = (host, config.port)
         .to_socket_addrs()
         .map_err(|error| {

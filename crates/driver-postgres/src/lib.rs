@@ -8,7 +8,8 @@
 //!  config, pgpass        a URL and libpq's defaults             ─┐
 //!  connect, login, tls   a socket that is logged in              │ blocking, with a limit
 //!  prepare               statements held against the server      │
-//!  administration, copy  set-up, checks, facts                  ─┘
+//!  administration, copy  set-up, checks, facts                   │
+//!  cancel                what abandoned sessions left running   ─┘
 //!  codec, replies, statement, types, server_error    bytes ↔ commands and replies, free of I/O
 //!  session, link, socket, buffer                     the hot path
 //! ```
@@ -28,6 +29,7 @@
 
 mod administration;
 mod buffer;
+mod cancel;
 mod client;
 mod codec;
 mod config;
@@ -48,6 +50,7 @@ mod types;
 
 pub use session::PostgresSession;
 
+use cancel::Abandoned;
 use config::{Config, Surroundings};
 use driver::{
     Administration, ConnectError, Dialect, Execution, Isolation, StatementSpec, TargetUrl, UrlError,
@@ -57,6 +60,7 @@ use driver::{
 #[derive(Clone, Debug)]
 pub struct PostgresTarget {
     config: Config,
+    abandoned: Abandoned,
 }
 
 /// Directories in which Linux distributions and PostgreSQL itself put the unix socket.
@@ -78,7 +82,7 @@ impl PostgresTarget {
             login_name: config::login_name(),
             socket_directories: &SOCKET_DIRECTORIES,
         };
-        Config::new(url, &around).map(|config| PostgresTarget { config })
+        Config::new(url, &around).map(|config| PostgresTarget { config, abandoned: Abandoned::default() })
     }
 
     /// The URL of what is connected to, without any password: for messages and recordings.
@@ -103,13 +107,15 @@ impl driver::Target for PostgresTarget {
         statements: &[StatementSpec],
         isolation: Option<Isolation>,
     ) -> Result<PostgresSession, ConnectError> {
+        self.abandoned.cancel(&self.config);
         let mut client = connect::connect(&self.config)?;
         let prepared = prepare::prepare(&mut client, statements, isolation)
             .map_err(|failure| connect::failed(&self.config, "", &failure))?;
-        Ok(PostgresSession::new(client, prepared))
+        Ok(PostgresSession::new(client, prepared, self.abandoned.clone()))
     }
 
     fn administer(&self) -> Result<Box<dyn Administration>, ConnectError> {
+        self.abandoned.cancel(&self.config);
         Ok(Box::new(administration::PostgresAdministration::connect(&self.config)?))
     }
 }

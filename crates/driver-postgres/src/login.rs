@@ -1,5 +1,6 @@
 //! Logging in: trust, clear text, MD5, SCRAM-SHA-256 with and without channel binding.
 
+use crate::cancel::CancelKey;
 use crate::client::{Client, Failure};
 use crate::codec::{self, Garbage, Inside};
 use crate::config::{Config, Host, Secret};
@@ -49,10 +50,16 @@ pub(crate) fn log_in(client: &mut Client, config: &Config) -> Result<(), Failure
             Demand::ScramContinue(_) | Demand::ScramFinal(_) => return Err(Garbage::Unexpected(b'R').into()),
         }
     }
-    client.until_ready(|tag, body| match tag {
-        b'K' if body.len() >= 8 => Ok(()), // the key for cancelling; sessions are dropped instead
+    let mut key = None;
+    client.until_ready(|tag, body| match (tag, body.first_chunk()) {
+        (b'K', Some(first)) => {
+            key = Some(CancelKey(*first));
+            Ok(())
+        }
         _ => Err(Garbage::Unexpected(tag).into()),
-    })
+    })?;
+    client.key = key;
+    Ok(())
 }
 
 fn next_demand(client: &mut Client) -> Result<Demand, Failure> {

@@ -1,6 +1,7 @@
 //! The session: what happens between `stage` and the last byte of the answer.
 
 use crate::buffer::Buffer;
+use crate::cancel::{Abandoned, CancelKey};
 use crate::client::Client;
 use crate::codec::{Garbage, SYNC, TERMINATE};
 use crate::link::Link;
@@ -41,6 +42,8 @@ pub struct PostgresSession {
     statements: Statements,
     arrived: Option<KernelStamp>,
     trouble: Trouble,
+    key: Option<CancelKey>,
+    abandoned: Abandoned,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,7 +76,7 @@ enum Trouble {
 const OUT_ROOM: usize = 4096;
 
 impl PostgresSession {
-    pub(crate) fn new(client: Client, statements: Statements) -> PostgresSession {
+    pub(crate) fn new(client: Client, statements: Statements, abandoned: Abandoned) -> PostgresSession {
         let mut out = vec![1; OUT_ROOM]; // touched, so that the first request faults no page
         out.clear();
         PostgresSession {
@@ -86,6 +89,8 @@ impl PostgresSession {
             statements,
             arrived: None,
             trouble: Trouble::None,
+            key: client.key,
+            abandoned,
         }
     }
 
@@ -307,10 +312,14 @@ impl Session for PostgresSession {
 
 impl Drop for PostgresSession {
     fn drop(&mut self) {
-        // A good-bye where it is cheap: without it an idle session's end is an error in the server's log. A
-        // session in flight is just closed.
-        if matches!(self.phase, Phase::Staging | Phase::Done) {
-            let _ = self.link.write(&TERMINATE).and_then(|_| self.link.flush());
+        match (self.phase, self.key) {
+            // A good-bye where it is cheap: without it an idle session's end is an error in the server's log.
+            (Phase::Staging | Phase::Done, _) => {
+                let _ = self.link.write(&TERMINATE).and_then(|_| self.link.flush());
+            }
+            // A session in flight is just closed; what it asked for is cancelled by whoever connects next.
+            (Phase::Sending | Phase::Receiving, Some(key)) => self.abandoned.push(key),
+            (Phase::Sending | Phase::Receiving | Phase::Broken, _) => {}
         }
     }
 }

@@ -260,3 +260,56 @@ fn facts_are_the_servers_own() {
         assert_eq!((facts.native, facts.kernel_stamps), (true, transport == "tcp"));
     }
 }
+
+/// What is running in the server on behalf of others, and matches.
+fn running(administration: &mut dyn Administration, like: &str) -> usize {
+    let sql = format!(
+        "SELECT pid FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() AND query LIKE '{like}'"
+    );
+    administration.query(&sql).unwrap().len()
+}
+
+#[test]
+fn a_session_dropped_in_flight_does_not_leave_its_query_running() {
+    for tls in [false, true] {
+        let Some(server) = server(&Options { tls, ..Options::default() }) else { return };
+        let mode = if tls { "require" } else { "disable" };
+        let url = format!("postgres://postgres@localhost:{}/postgres?sslmode={mode}", server.port());
+        for url in [url, server.unix_url()] {
+            let target = target(&url);
+            let mut watcher = script(&server, "SELECT 1");
+            let sleep = [StatementSpec::counted("SELECT pg_sleep(60)", &[])];
+            let mut session = target.connect(&sleep, None).unwrap();
+            session.stage(Command::Statement { index: 0, arguments: &[] }).unwrap();
+            assert!(session.poll_reply().is_pending());
+            while running(watcher.as_mut(), "SELECT pg_sleep(60)") == 0 {}
+            // As after a timeout: it is dropped, and replaced.
+            drop(session);
+            let mut replaced = target.connect(&sleep, None).unwrap();
+            // The server has a minute in which the query would end by itself, and this has half of that.
+            let patience = clock::wall_time_ns() + 30_000_000_000;
+            while running(watcher.as_mut(), "SELECT pg_sleep(60)") > 0 {
+                assert!(clock::wall_time_ns() < patience, "{url}: the query runs on");
+            }
+            Direct::new(&mut replaced).ask(Command::Ping).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_is_in_flight_at_the_end_is_cancelled_by_the_check_after_it() {
+    let Some(server) = server(&Options::default()) else { return };
+    let target = target(&server.unix_url());
+    let sleep = [StatementSpec::counted("SELECT pg_sleep(61)", &[])];
+    let mut session = target.connect(&sleep, None).unwrap();
+    let mut watcher = script(&server, "SELECT 1");
+    session.stage(Command::Statement { index: 0, arguments: &[] }).unwrap();
+    assert!(session.poll_reply().is_pending());
+    while running(watcher.as_mut(), "SELECT pg_sleep(61)") == 0 {}
+    drop(session);
+    drop(target.administer().unwrap());
+    let patience = clock::wall_time_ns() + 30_000_000_000;
+    while running(watcher.as_mut(), "SELECT pg_sleep(61)") > 0 {
+        assert!(clock::wall_time_ns() < patience, "the query runs on");
+    }
+}

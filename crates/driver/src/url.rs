@@ -116,34 +116,50 @@ impl TargetUrl {
 }
 
 impl fmt::Display for TargetUrl {
-    /// Without the password: safe to print and to record.
+    /// Without the password: safe to print and to record. In one line, and read back as the same target.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.scheme)?;
-        if !self.host.is_empty() || !self.user.is_empty() || self.scheme == "postgres" {
+        let located = !self.host.is_empty() || !self.user.is_empty() || self.port.is_some();
+        if located || self.scheme == "postgres" {
             f.write_str("//")?;
             if !self.user.is_empty() {
-                write!(f, "{}@", self.user)?;
+                write!(f, "{}@", escaped(&self.user, ":/?@"))?;
             }
-            if self.host.starts_with('/') {
-                f.write_str(&self.host.replace('/', "%2F"))?;
-            } else if self.host.contains(':') {
-                write!(f, "[{}]", self.host)?;
-            } else {
-                f.write_str(&self.host)?;
+            match self.host.contains(':') && !self.host.starts_with('/') {
+                true => write!(f, "[{}]", escaped(&self.host, "/?@[]"))?,
+                false => f.write_str(&escaped(&self.host, ":/?@[]"))?,
             }
             if let Some(port) = self.port {
                 write!(f, ":{port}")?;
             }
-            f.write_str("/")?;
+            write!(f, "/{}", escaped(&self.path, "?@"))?;
+        } else if let Some(rest) = self.path.strip_prefix("//") {
+            // Two plain slashes would announce a host.
+            write!(f, "%2F/{}", escaped(rest, "?"))?;
+        } else {
+            f.write_str(&escaped(&self.path, "?"))?;
         }
-        f.write_str(&self.path)?;
         let mut separator = '?';
         for (name, value) in self.options.iter().filter(|(name, _)| !names_password(name)) {
-            write!(f, "{separator}{name}={value}")?;
+            write!(f, "{separator}{}={}", escaped(name, "&=@"), escaped(value, "&@"))?;
             separator = '&';
         }
         Ok(())
     }
+}
+
+/// With percent escapes for `special`, the percent sign, and what would break a line.
+fn escaped(text: &str, special: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '%' || c.is_control() || special.contains(c) {
+            let mut bytes = [0; 4];
+            c.encode_utf8(&mut bytes).bytes().for_each(|byte| shown.push_str(&format!("%{byte:02X}")));
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 impl fmt::Debug for TargetUrl {
@@ -221,6 +237,22 @@ mod tests {
         assert_eq!(socket.to_string(), "postgres://%2Ftmp%2Fpg/db");
         assert_eq!(TargetUrl::parse("sqlite:/a/b.db?sync=full").unwrap().path, "/a/b.db");
         assert_eq!(TargetUrl::parse("null:").unwrap().to_string(), "null:");
+    }
+
+    #[test]
+    fn escapes_are_shown_as_escapes() {
+        for text in [
+            "postgres://a%40b%3Ac@h/d%3Fe%0Af?x%26y=1%2F2%25",
+            "postgres://u@%2Ftmp%3A1/db",
+            "sqlite:/tmp/a%25b@c.db",
+            "sqlite:%2F/host/a.db",
+            "null://:80/",
+        ] {
+            let url = TargetUrl::parse(text).unwrap();
+            let shown = url.to_string();
+            assert_eq!(shown, text.replace("1%2F2", "1/2"));
+            assert!(TargetUrl::parse(&shown).unwrap() == url, "{shown}");
+        }
     }
 
     #[test]

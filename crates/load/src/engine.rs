@@ -3,18 +3,21 @@
 use crate::connector::Connector;
 use crate::host::pin_to_set;
 use crate::local::{Local, Shared, Watched};
+use crate::never_sent::{Span, record_never_sent};
 use crate::readiness::Readiness;
 use crate::schedule::{Schedule, Writer};
 use crate::sequencer::Sequencer;
 use crate::session::{Conditions, Happenings, run_session};
 use crate::spec::{LoadSpec, SpecError};
 use crate::supervisor::{RING_BITS, Supervisor, has_visits};
+use crate::threads::{SystemThreads, Threads};
 use crate::worker::{Tasks, run_worker};
 use clock::{Clock, LiveClock};
 use driver::{Execution, Isolation, Session, StatementSpec, Target};
-use record::{EventKind, NO_SESSION, Producer, RawSample};
+use record::{EventKind, Producer};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use units::{Nanos, Outcome, Ticks};
 use workload::Workload;
 
@@ -92,14 +95,28 @@ pub struct Subject<'a, T: Target, W> {
 /// the run in an orderly way.
 ///
 /// # Errors
-/// [`EngineError`]. Only when the system refuses a thread may some of the first requests have been sent.
+/// [`EngineError`]. Only when the system refuses a thread, or to watch a session's descriptor, may some of the
+/// requests have been sent.
 pub fn run<T: Target, W: Workload>(
+    subject: Subject<'_, T, W>,
+    spec: &LoadSpec,
+    clock: LiveClock,
+    producers: Vec<Producer>,
+    journal: &dyn Journal,
+    stop: &AtomicBool,
+) -> Result<LoadTotals, EngineError> {
+    run_with(subject, spec, clock, producers, journal, stop, &SystemThreads)
+}
+
+/// As [`run`], on threads that `threads` starts.
+pub(crate) fn run_with<T: Target, W: Workload>(
     subject: Subject<'_, T, W>,
     spec: &LoadSpec,
     clock: LiveClock,
     mut producers: Vec<Producer>,
     journal: &dyn Journal,
     stop: &AtomicBool,
+    threads: &impl Threads,
 ) -> Result<LoadTotals, EngineError> {
     let execution = subject.target.execution();
     let workers = worker_count(spec, execution);
@@ -107,9 +124,10 @@ pub fn run<T: Target, W: Workload>(
     assert_eq!(subject.sessions.len(), spec.sessions as usize);
     let sequencer = Sequencer::new(spec, subject.workload.tickets()).map_err(EngineError::Spec)?;
     let lead_in = Ticks(clock.now().0 + clock.ticks_in(LEAD_IN));
-    let shared = shared_state(spec, clock, lead_in);
+    let made_when_claimed = Sequencer::made_when_claimed(spec, subject.workload.tickets());
+    let shared = shared_state(spec, clock, lead_in, made_when_claimed.map_err(EngineError::Spec)?);
     let mut writer = Writer::new(sequencer);
-    writer.fill(&shared.schedule, u64::MAX);
+    writer.prefill(&shared.schedule);
     let mut rest = producers.pop().expect("counted above");
     note_phases(spec, clock, lead_in, journal);
 
@@ -120,13 +138,10 @@ pub fn run<T: Target, W: Workload>(
     } else {
         Vec::new()
     };
-    let groups = deal(subject.sessions, workers);
-    let no_descriptor =
-        |e| EngineError::System(format!("no descriptor for a worker: {e}; raise `ulimit -n`"));
-    let readiness: Vec<Readiness> =
-        groups.iter().map(|g| Readiness::new(g.len())).collect::<Result<_, _>>().map_err(no_descriptor)?;
     let last_end = AtomicU64::new(0);
     let running = AtomicUsize::new(workers);
+    let ended = || CountDown { running: &running, last_end: &last_end, clock };
+    let crew = hire(deal(subject.sessions, workers), producers, ended)?;
     let conditions = Conditions {
         spec,
         workload: subject.workload,
@@ -134,57 +149,84 @@ pub fn run<T: Target, W: Workload>(
         happenings: &happenings,
         lead_in,
     };
+    let unwatchable = OnceLock::new();
 
-    std::thread::scope(|scope| {
+    let started = std::thread::scope(|scope| {
         let start_all = || {
-            for (index, ((group, producer), readiness)) in
-                groups.into_iter().zip(producers).zip(readiness).enumerate()
-            {
+            for (index, worker) in crew.into_iter().enumerate() {
                 let watched = watched.get(index);
-                let ended = CountDown { running: &running, last_end: &last_end, clock };
-                let (shared, conditions) = (&shared, &conditions);
+                let (shared, conditions, unwatchable) = (&shared, &conditions, &unwatchable);
                 let work = move || {
-                    let _ended = ended;
-                    work(group, producer, readiness, shared, conditions, clock, watched)
+                    if let Err(error) = worker.work(shared, conditions, clock, watched) {
+                        let _ = unwatchable.set(error); // the first one tells
+                    }
                 };
-                spawn(scope, format!("load-{index}"), work)?;
+                threads.start(scope, format!("load-{index}"), work)?;
             }
             for index in 0..4.min(spec.sessions) {
                 let connect = || subject.target.connect(subject.statements, subject.isolation);
                 let connector = &connector;
-                spawn(scope, format!("connect-{index}"), move || connector.serve(connect))?;
+                threads.start(scope, format!("connect-{index}"), move || connector.serve(connect))?;
             }
             Ok(())
         };
-        let started = start_all();
-        if started.is_ok() {
-            let (shared, running) = (&shared, &running);
-            let watched = &watched;
-            Supervisor { spec, shared, clock, lead_in, stop, running, journal, watched }
-                .supervise(&mut writer);
-        } else {
-            shared.abandon.store(true, Ordering::Relaxed);
+        let started: std::io::Result<()> = start_all();
+        if started.is_err() {
+            shared.abandon.store(true, Ordering::Release);
         }
+        // Also what is abandoned before it began: a session may block in a request by now.
+        let (shared, running, watched) = (&shared, &running, &watched);
+        Supervisor { spec, shared, clock, lead_in, stop, running, journal, watched }.supervise(&mut writer);
         connector.end();
         started
-    })
-    .map_err(|e: std::io::Error| {
-        EngineError::System(format!(
-            "could not start a worker thread: {e}; try fewer --sessions or --threads"
-        ))
-    })?;
+    });
+    check_system(started, unwatchable.into_inner())?;
 
-    let ended = Ticks(last_end.load(Ordering::Acquire));
-    let never_sent = record_never_sent(spec, &shared, &mut writer, &mut rest, clock, lead_in, ended);
-    Ok(LoadTotals { started: lead_in, ended, never_sent, interrupted: shared.stopping() })
+    let span = Span { started: lead_in, ended: Ticks(last_end.load(Ordering::Acquire)) };
+    let never_sent = record_never_sent(spec, &shared, &mut writer, &mut rest, clock, span);
+    Ok(LoadTotals { started: lead_in, ended: span.ended, never_sent, interrupted: shared.stopping() })
 }
 
-fn spawn<'scope, 'env>(
-    scope: &'scope std::thread::Scope<'scope, 'env>,
-    name: String,
-    work: impl FnOnce() + Send + 'scope,
-) -> std::io::Result<()> {
-    std::thread::Builder::new().name(name).spawn_scoped(scope, work).map(drop)
+/// What the system refused, in words.
+fn check_system(
+    started: std::io::Result<()>,
+    unwatchable: Option<std::io::Error>,
+) -> Result<(), EngineError> {
+    started.map_err(|e| {
+        let text = format!("could not start a worker thread: {e}; try fewer --sessions or --threads");
+        EngineError::System(text)
+    })?;
+    unwatchable.map_or(Ok(()), |e| {
+        let text = format!(
+            "a session's descriptor can't be watched: {e}; try fewer --sessions, or raise \
+             /proc/sys/fs/epoll/max_user_watches"
+        );
+        Err(EngineError::System(text))
+    })
+}
+
+/// One worker's part, ready to be taken to its thread. Dropped anywhere, it counts itself out.
+struct Worker<'a, S> {
+    sessions: Vec<(u16, S)>,
+    producer: Producer,
+    readiness: Readiness,
+    _ended: CountDown<'a>,
+}
+
+/// Makes all workers before the first one starts: if a thread can't be had, those without one are counted out.
+fn hire<'a, S>(
+    groups: Vec<Vec<(u16, S)>>,
+    producers: Vec<Producer>,
+    ended: impl Fn() -> CountDown<'a>,
+) -> Result<Vec<Worker<'a, S>>, EngineError> {
+    let parts = groups.into_iter().zip(producers);
+    let workers = parts.map(|(sessions, producer)| {
+        let readiness = Readiness::new(sessions.len())?;
+        Ok(Worker { sessions, producer, readiness, _ended: ended() })
+    });
+    workers
+        .collect::<std::io::Result<_>>()
+        .map_err(|e| EngineError::System(format!("no descriptor for a worker: {e}; raise `ulimit -n`")))
 }
 
 /// Counts a worker out, however it ends, and notes when the last one did.
@@ -201,7 +243,12 @@ impl Drop for CountDown<'_> {
     }
 }
 
-fn shared_state(spec: &LoadSpec, clock: LiveClock, lead_in: Ticks) -> Shared {
+fn shared_state(
+    spec: &LoadSpec,
+    clock: LiveClock,
+    lead_in: Ticks,
+    made_when_claimed: Option<Mutex<Sequencer>>,
+) -> Shared {
     let mut end = Nanos::ZERO;
     let phase_ends = spec
         .phases
@@ -216,6 +263,7 @@ fn shared_state(spec: &LoadSpec, clock: LiveClock, lead_in: Ticks) -> Shared {
         stop_at: AtomicU64::new(u64::MAX),
         abandon: AtomicBool::new(false),
         session_limits: session_limits(spec),
+        made_when_claimed,
         phase_ends,
         alive: AtomicU64::new(u64::from(spec.sessions)),
     }
@@ -236,30 +284,35 @@ fn deal<S>(sessions: Vec<S>, workers: usize) -> Vec<Vec<(u16, S)>> {
     groups
 }
 
-fn work<S, W, H>(
-    group: Vec<(u16, S)>,
-    producer: Producer,
-    mut readiness: Readiness,
-    shared: &Shared,
-    conditions: &Conditions<'_, W, Connector<S>, H>,
-    clock: LiveClock,
-    watched: Option<&Watched>,
-) where
-    S: Session,
-    W: Workload,
-    H: Happenings,
-{
-    let spec = conditions.spec;
-    clock::set_timer_slack(Nanos(1));
-    // A CPU list that the kernel refuses was refused before, when the run's capabilities were read back.
-    let _ = pin_to_set(&spec.cpus);
-    let local = Local::new(clock, shared, producer, group.len(), spec.timeout, watched);
-    let futures = group
-        .into_iter()
-        .enumerate()
-        .map(|(task, (number, session))| run_session(session, number, task as u32, &local, conditions));
-    let mut tasks = Tasks::new(futures);
-    run_worker(&mut tasks, &local, &mut readiness, spec.pacing);
+/// How long the kernel should let a worker run before another thread's turn: the shortest that Linux takes. In
+/// return a worker that wakes goes first; see [`clock::ask_for_short_slices`].
+pub const WORKER_SLICE: Nanos = Nanos::from_micros(100);
+
+impl<S: Session> Worker<'_, S> {
+    fn work<W: Workload, H: Happenings>(
+        mut self,
+        shared: &Shared,
+        conditions: &Conditions<'_, W, Connector<S>, H>,
+        clock: LiveClock,
+        watched: Option<&Watched>,
+    ) -> std::io::Result<()> {
+        let spec = conditions.spec;
+        clock::set_timer_slack(Nanos(1));
+        if watched.is_none() {
+            // A worker of blocking sessions may be the database itself, which gets what it would get elsewhere.
+            clock::ask_for_short_slices(WORKER_SLICE);
+        }
+        // A CPU list that the kernel refuses was refused before, when the run's capabilities were read back.
+        let _ = pin_to_set(&spec.cpus);
+        let count = self.sessions.len();
+        let local = Local::new(clock, shared, self.producer, count, spec.timeout, watched);
+        let futures =
+            self.sessions.into_iter().enumerate().map(|(task, (number, session))| {
+                run_session(session, number, task as u32, &local, conditions)
+            });
+        let mut tasks = Tasks::new(futures);
+        run_worker(&mut tasks, &local, &mut self.readiness, spec.pacing)
+    }
 }
 
 fn note_phases(spec: &LoadSpec, clock: LiveClock, lead_in: Ticks, journal: &dyn Journal) {
@@ -269,48 +322,6 @@ fn note_phases(spec: &LoadSpec, clock: LiveClock, lead_in: Ticks, journal: &dyn 
         journal.event(EventKind::Phase, begin, end, phase.name.clone(), String::new());
         begin = end;
     }
-}
-
-/// Records what was due and never sent: waiting since its intended start, censored at the run's end.
-fn record_never_sent(
-    spec: &LoadSpec,
-    shared: &Shared,
-    writer: &mut Writer,
-    ring: &mut Producer,
-    clock: LiveClock,
-    lead_in: Ticks,
-    ended: Ticks,
-) -> u64 {
-    if !spec.model.load_model().has_response_time() {
-        return 0;
-    }
-    let stop_at = shared.stop_at.load(Ordering::Relaxed);
-    let stopped = clock.nanos_in(stop_at.min(ended.0).saturating_sub(lead_in.0));
-    let last_due = if shared.stopping() { stopped } else { spec.duration() };
-    let mut count = 0;
-    writer.leftovers(&shared.schedule, last_due, |seq, planned| {
-        let Some(offset) = planned.intended else { return };
-        while ring.fill() > 0.9 {
-            clock::pause(Nanos::from_millis(1));
-        }
-        count += 1;
-        ring.push(RawSample {
-            intended: Ticks(lead_in.0 + clock.ticks_in(offset)),
-            ready: Ticks::NONE,
-            sent: Ticks::NONE,
-            completed: ended,
-            arrived_realtime_ns: u64::MAX,
-            seq,
-            session: NO_SESSION,
-            op: planned.op.0,
-            outcome: Outcome::Unfinished.code(),
-            retries: 0,
-            phase: planned.phase,
-            flags: 0,
-            reserved: 0,
-        });
-    });
-    count
 }
 
 /// Happenings as events; of each error class only the first occurrence.

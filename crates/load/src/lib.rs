@@ -14,17 +14,22 @@
 //! - A worker drives many polled sessions; a blocking session is a worker of its own.
 //! - The same session loop runs on the simulated clock in tests ([`simulate`]).
 //!
-//! Between intended and completed there is no allocation, lock, log or syscall of ours; `tests/hot_path.rs`
-//! proves it.
+//! Between intended and completed there is no allocation, lock, log or syscall of ours; `hot_path_tests.rs` says
+//! how that is shown, and of what.
 #![deny(missing_docs)]
 
+mod agenda;
 pub mod arrivals;
 mod connector;
 mod engine;
+#[cfg(test)]
+mod engine_tests;
 mod host;
 #[cfg(test)]
 mod hot_path_tests;
 mod local;
+mod never_sent;
+mod own_schedule;
 mod phases;
 mod readiness;
 mod schedule;
@@ -34,12 +39,13 @@ pub mod simulate;
 mod spec;
 mod stamped;
 mod supervisor;
+mod threads;
 mod timers;
 mod worker;
 
 pub use connector::{ConnectFailure, connect_all};
-pub use engine::{EngineError, Journal, LEAD_IN, LoadTotals, Subject, rings_needed, run};
-pub use host::{available_cpus, parse_cpu_list, pin_to_set};
-pub use phases::{ParsePhasesError, Phase, parse_mix, parse_phases};
+pub use engine::{EngineError, Journal, LEAD_IN, LoadTotals, Subject, WORKER_SLICE, rings_needed, run};
+pub use host::{OffWorkers, available_cpus, parse_cpu_list, pin_to_set, show_cpu_list, spare_cpus};
+pub use phases::{ParsePhasesError, Phase, parse_mix, parse_phases, sessions_to_connect};
 pub use sequencer::{Planned, Sequencer};
 pub use spec::{LoadSpec, Model, Pacing, SpecError, Think, UserVisit, mix_weights};

@@ -1,6 +1,7 @@
 //! What the tasks of one worker share: its clock, timers, deadlines and buffer. One thread, no lock.
 
 use crate::schedule::Schedule;
+use crate::sequencer::Sequencer;
 use crate::timers::Timers;
 use clock::Clock;
 use driver::Canceller;
@@ -61,6 +62,8 @@ pub(crate) struct Shared {
     pub(crate) abandon: AtomicBool,
     /// The sessions that may take part, by phase; `None` when all phases allow all.
     pub(crate) session_limits: Option<Vec<u32>>,
+    /// Where requests come from that are made when they are claimed. Nobody claims from the schedule then.
+    pub(crate) made_when_claimed: Option<Mutex<Sequencer>>,
     /// When each phase ends, in ticks since the epoch; closed loops tell the phase by it.
     pub(crate) phase_ends: Vec<Ticks>,
     /// Sessions that are connected at present.
@@ -177,12 +180,14 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
     }
 
     /// Waits until `at`; returns at once when it has passed, and early when the run stops or `early` holds.
+    /// Gives the time at which it returns.
     #[inline]
-    pub(crate) async fn wait_until(&self, task: u32, at: Ticks, early: impl Fn() -> bool) {
+    pub(crate) async fn wait_until(&self, task: u32, at: Ticks, early: impl Fn() -> bool) -> Ticks {
         let mut waiting = false;
         poll_fn(|_| {
-            if self.clock.now() >= at || (waiting && early()) {
-                return Poll::Ready(());
+            let now = self.clock.now();
+            if now >= at || (waiting && early()) {
+                return Poll::Ready(now);
             }
             waiting = true;
             // A poll for another reason (its descriptor moved) finds the entry still there.
@@ -191,7 +196,7 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
             }
             Poll::Pending
         })
-        .await;
+        .await
     }
 
     /// Lets the other tasks of this worker run.
@@ -329,6 +334,7 @@ mod tests {
             stop_at: AtomicU64::new(u64::MAX),
             abandon: AtomicBool::new(false),
             session_limits: None,
+            made_when_claimed: None,
             phase_ends: vec![Ticks(u64::MAX / 2)],
             alive: AtomicU64::new(2),
         };

@@ -162,6 +162,16 @@ impl RateProfile {
         self.pieces.last().map_or(Nanos::ZERO, |p| Nanos::from_secs_f64(p.begin + p.seconds))
     }
 
+    /// Arrivals expected before `at`: Λ. Past the end all of them.
+    pub(crate) fn expected(&self, at: Nanos) -> f64 {
+        let at = at.as_secs_f64();
+        let after = self.pieces.partition_point(|p| p.begin <= at);
+        let Some(piece) = after.checked_sub(1).map(|index| self.pieces[index]) else { return 0.0 };
+        let rest = (at - piece.begin).min(piece.seconds);
+        let slope = (piece.rate_end - piece.rate_begin) / piece.seconds;
+        piece.operational + rest * (piece.rate_begin + slope * rest / 2.0)
+    }
+
     /// The time at which `operational` arrivals are expected: Λ⁻¹. `None` past the end.
     ///
     /// Within a piece Λ(t) = r₀t + (r₁ − r₀)t²/2T, whose root is taken in the form that stays exact when the
@@ -178,6 +188,16 @@ impl RateProfile {
         let seconds = 2.0 * rest / (piece.rate_begin + root);
         Some(Nanos::from_secs_f64(piece.begin + if rest == 0.0 { 0.0 } else { seconds }))
     }
+}
+
+/// The sessions to connect when `asked` are asked for and phases may ask for more of their own: the most of them
+/// all. Phases that say nothing keep to `asked`.
+pub fn sessions_to_connect(phases: &mut [Phase], asked: u32) -> u32 {
+    let most = phases.iter().filter_map(|p| p.sessions).fold(asked, u32::max);
+    if most > asked {
+        phases.iter_mut().for_each(|p| p.sessions = p.sessions.or(Some(asked)));
+    }
+    most
 }
 
 #[cfg(test)]
@@ -216,8 +236,24 @@ mod tests {
         for (operational, seconds) in [(500.0, 5.0), (1750.0, 15.0), (3000.0, 20.0)] {
             let found = profile.invert(operational).unwrap().as_secs_f64();
             assert!((found - seconds).abs() < 1e-6, "{operational}: {found}");
+            let expected = profile.expected(Nanos::from_secs_f64(seconds));
+            assert!((expected - operational).abs() < 1e-6, "{seconds} s: {expected}");
         }
+        assert_eq!(profile.expected(Nanos::ZERO), 0.0);
+        assert_eq!(profile.expected(Nanos::from_secs(31)), 4500.0);
         assert_eq!(profile.invert(4500.0), None);
         assert_eq!(profile.end(), Nanos::from_secs(30));
+    }
+
+    #[test]
+    fn the_phase_with_most_sessions_says_how_many_to_connect() {
+        let connect = |text: &str| {
+            let mut phases = parse_phases(text).unwrap();
+            let sessions = sessions_to_connect(&mut phases, 8);
+            (sessions, phases.iter().map(|p| p.sessions).collect::<Vec<_>>())
+        };
+        assert_eq!(connect("1s@5/s, 1s@5/s sessions=16"), (16, vec![Some(8), Some(16)]));
+        assert_eq!(connect("1s@5/s, 1s@5/s sessions=2"), (8, vec![None, Some(2)]));
+        assert_eq!(connect("1s@5/s"), (8, vec![None]));
     }
 }

@@ -8,11 +8,13 @@
 //!
 //! A claimer says which number it is about to read before it takes one, and the writer never passes the
 //! oldest of these: so a thread that is suspended between claiming and reading, however long, still finds its
-//! request. (Hazard pointers: Michael, TPDS 2004.)
+//! request. (Hazard pointers: Michael, TPDS 2004.) A claimer whose number is not written yet names that one
+//! exactly: the number that it named before may be so old that the writer would wait for it without end.
 
 use crate::sequencer::{Planned, Sequencer};
 use crate::spec::LONGEST_VISIT;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::{Mutex, PoisonError};
 use units::Nanos;
 use workload::OpId;
 
@@ -55,6 +57,8 @@ pub(crate) struct Schedule {
     end: Line,
     /// For each session a number not above the one that it is reading; `u64::MAX` while it reads none.
     reading: Box<[Line]>,
+    /// Numbers that were claimed and given up before they were written.
+    given_back: Mutex<Vec<u64>>,
 }
 
 impl Schedule {
@@ -74,6 +78,7 @@ impl Schedule {
             published: Line(AtomicU64::new(0)),
             end: Line(AtomicU64::new(u64::MAX)),
             reading: (0..sessions).map(|_| Line(AtomicU64::new(u64::MAX))).collect(),
+            given_back: Mutex::new(Vec::new()),
         }
     }
 
@@ -113,6 +118,19 @@ impl Schedule {
         Claim::Request(seq, self.request(seq))
     }
 
+    /// What the number stands for that `session` claimed and found unwritten.
+    pub(crate) fn look_up_again(&self, number: u64, session: u16) -> Claim {
+        // What was named in `take_number` is older if the session was suspended before its addition, and the
+        // writer, which stays behind it, might never come to this number. Release: as in `release`.
+        self.reading[usize::from(session)].0.store(number, Ordering::Release);
+        self.look_up(number)
+    }
+
+    /// A session will not wait for its number to be written. Its slots stay as they are from now on.
+    pub(crate) fn give_back(&self, number: u64) {
+        self.given_back.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+    }
+
     /// Request `seq` of a visit that was claimed with its first request just now.
     #[inline(always)]
     pub(crate) fn request(&self, seq: u64) -> Planned {
@@ -131,16 +149,28 @@ impl Schedule {
     }
 
     /// The phase of the request that the next claim will get; `None` when it is not written yet, or was
-    /// claimed and written over while this looked.
+    /// claimed while this looked.
     pub(crate) fn next_phase(&self) -> Option<u8> {
-        let number = self.claimed.0.load(Ordering::Relaxed);
+        self.phase_of(self.claimed.0.load(Ordering::Relaxed))
+    }
+
+    /// The phase of a number that nobody has claimed.
+    fn phase_of(&self, number: u64) -> Option<u8> {
         if number >= self.published.0.load(Ordering::Acquire) || number >= self.end.0.load(Ordering::Relaxed)
         {
             return None;
         }
         let seq = self.first_request(number);
         let meta = self.slots[(seq & self.mask) as usize].meta.load(Ordering::Relaxed);
-        (meta as u32 == seq as u32).then_some((meta >> 40) as u8)
+        // The slots are this number's until it is claimed. The fence pairs with the one in `Writer::room`: if
+        // what was read is newer, then so is the count.
+        fence(Ordering::Acquire);
+        (self.claimed.0.load(Ordering::Relaxed) == number).then_some((meta >> 40) as u8)
+    }
+
+    /// Whether all numbers that stand for a request are claimed: who holds none will get none.
+    pub(crate) fn exhausted(&self) -> bool {
+        self.claimed.0.load(Ordering::Relaxed) >= self.end.0.load(Ordering::Acquire)
     }
 
     /// Claims from `number` on get nothing.
@@ -187,20 +217,39 @@ impl Writer {
         Writer { sequencer, numbers: 0, ended: false }
     }
 
-    /// Writes as far ahead as the ring allows, or until `limit` more numbers are written. True when the
-    /// sequence has ended.
+    /// Fills the ring, before the load starts. True when the sequence has ended.
+    pub(crate) fn prefill(&mut self, schedule: &Schedule) -> bool {
+        self.write_up_to(schedule, u64::MAX);
+        self.ended
+    }
+
+    /// Writes on where sessions have claimed: at most `limit` numbers and an eighth of the ring, so that it
+    /// returns whatever they do meanwhile. True when the sequence has ended.
     pub(crate) fn fill(&mut self, schedule: &Schedule, limit: u64) -> bool {
         // Nobody may claim behind a known end; what is not written yet stays for `leftovers`.
-        if schedule.end.0.load(Ordering::Relaxed) != u64::MAX {
-            return self.ended;
+        let ended = schedule.end.0.load(Ordering::Relaxed) != u64::MAX;
+        let eighth = (schedule.mask + 1) / 8;
+        // Each session's line is wanted back by its worker: they are not looked at for little.
+        if !ended && self.unclaimed(schedule) <= 7 * eighth {
+            self.write_up_to(schedule, self.numbers.saturating_add(limit.min(eighth)));
         }
-        let visits = !schedule.heads.is_empty();
-        let last = self.numbers.saturating_add(limit);
+        self.ended
+    }
+
+    /// Requests that are written and that nobody has claimed.
+    fn unclaimed(&self, schedule: &Schedule) -> u64 {
+        let claimed = schedule.claimed();
+        if claimed < self.numbers { self.sequencer.position() - schedule.first_request(claimed) } else { 0 }
+    }
+
+    /// Writes until `last` numbers are written, the sequence ends, or there is too little room to go on.
+    fn write_up_to(&mut self, schedule: &Schedule, last: u64) {
+        let worthwhile = ((schedule.mask + 1) / 8).clamp(LONGEST_VISIT, 1024);
         let mut room = self.room(schedule);
         while !self.ended && self.numbers < last {
             if self.sequencer.position() + LONGEST_VISIT > room {
                 room = self.room(schedule);
-                if self.sequencer.position() + LONGEST_VISIT > room {
+                if self.sequencer.position() + worthwhile > room {
                     break;
                 }
             }
@@ -210,26 +259,31 @@ impl Writer {
                 schedule.end_at(self.numbers);
                 break;
             };
-            schedule.write(seq, first);
-            for _ in 0..first.follow {
-                let seq = self.sequencer.position();
-                if let Some(next) = self.sequencer.next_request() {
-                    schedule.write(seq, next);
-                }
-            }
-            if visits {
-                schedule.heads[(self.numbers & schedule.mask) as usize].store(seq, Ordering::Relaxed);
-            }
-            self.numbers += 1;
-            // Release pairs with the Acquire in `look_up`.
-            schedule.published.0.store(self.numbers, Ordering::Release);
+            self.write_visit(schedule, seq, first);
         }
-        self.ended
+    }
+
+    /// Writes and publishes request `seq` with all that follow it.
+    fn write_visit(&mut self, schedule: &Schedule, seq: u64, first: Planned) {
+        schedule.write(seq, first);
+        for _ in 0..first.follow {
+            let seq = self.sequencer.position();
+            if let Some(next) = self.sequencer.next_request() {
+                schedule.write(seq, next);
+            }
+        }
+        if !schedule.heads.is_empty() {
+            schedule.heads[(self.numbers & schedule.mask) as usize].store(seq, Ordering::Relaxed);
+        }
+        self.numbers += 1;
+        // Release pairs with the Acquire in `look_up`.
+        schedule.published.0.store(self.numbers, Ordering::Release);
     }
 
     /// The first request that there is no room for at present.
     fn room(&self, schedule: &Schedule) -> u64 {
         let oldest = schedule.oldest_needed();
+        fence(Ordering::Release); // pairs with the one in `Schedule::phase_of`
         if oldest + schedule.mask < self.numbers {
             // A claimer was suspended between reading the count and naming its number: wait for it.
             return 0;
@@ -255,7 +309,11 @@ impl Writer {
     /// Hands out all requests that were due by `end` and that no session took: (seq, request).
     pub(crate) fn leftovers(&mut self, schedule: &Schedule, end: Nanos, mut take: impl FnMut(u64, Planned)) {
         let limit = schedule.end.0.load(Ordering::Relaxed).min(self.numbers);
-        for number in schedule.claimed().min(limit)..limit {
+        // What was given back may have been written since; if not, the sequence below has it.
+        let given_back =
+            std::mem::take(&mut *schedule.given_back.lock().unwrap_or_else(PoisonError::into_inner));
+        let given_back = given_back.into_iter().filter(|&number| number < limit);
+        for number in given_back.chain(schedule.claimed().min(limit)..limit) {
             let seq = schedule.first_request(number);
             take(seq, schedule.request(seq));
         }
@@ -271,152 +329,4 @@ impl Writer {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::arrivals::Process;
-    use crate::spec::{LoadSpec, Model, Pacing, Think, UserVisit};
-    use units::Seed;
-    use workload::NoTickets;
-
-    fn sequencer(model: Model, phases: &str) -> Sequencer {
-        let spec = LoadSpec {
-            model,
-            phases: crate::phases::parse_phases(phases).unwrap(),
-            operations: vec!["A".into()],
-            mix: vec![1.0],
-            sessions: 1,
-            workers: 1,
-            requests: None,
-            timeout: None,
-            drain: Nanos::ZERO,
-            retries: 0,
-            pacing: Pacing::Sleep,
-            cpus: vec![],
-            seed: Seed(3),
-        };
-        Sequencer::new(&spec, Box::new(NoTickets)).unwrap()
-    }
-
-    fn open(phases: &str) -> Sequencer {
-        sequencer(Model::Open { process: Process::Poisson }, phases)
-    }
-
-    /// Several threads claim while one writes through a small ring: everything is handed out once.
-    #[test]
-    fn splitting_over_threads_does_not_change_the_sequence() {
-        let mut reference = open("10s@5000/s");
-        let expected: Vec<Planned> = std::iter::from_fn(|| reference.next_request()).collect();
-        for threads in [1, 2, 5] {
-            let schedule = Schedule::new(1 << 12, false, threads);
-            let mut writer = Writer::new(open("10s@5000/s"));
-            let mut seen: Vec<(u64, Planned)> = std::thread::scope(|scope| {
-                let claimers: Vec<_> = (0..threads)
-                    .map(|session| {
-                        let schedule = &schedule;
-                        scope.spawn(move || {
-                            let mut mine = Vec::new();
-                            loop {
-                                let number = schedule.take_number(session as u16);
-                                loop {
-                                    match schedule.look_up(number) {
-                                        Claim::Request(seq, planned) => {
-                                            schedule.release(session as u16);
-                                            break mine.push((seq, planned));
-                                        }
-                                        Claim::NotYet => std::thread::yield_now(),
-                                        Claim::Ended => return mine,
-                                    }
-                                }
-                            }
-                        })
-                    })
-                    .collect();
-                while !writer.fill(&schedule, 100) {
-                    std::thread::yield_now();
-                }
-                claimers.into_iter().flat_map(|c| c.join().unwrap()).collect()
-            });
-            seen.sort_by_key(|&(seq, _)| seq);
-            assert!(seen.iter().enumerate().all(|(i, &(seq, _))| seq == i as u64));
-            assert!(seen.iter().map(|s| s.1).eq(expected.iter().copied()), "{threads} threads");
-        }
-    }
-
-    #[test]
-    fn visits_are_claimed_as_a_whole() {
-        let visit = UserVisit { mean_requests: 3.0, think: Think::None };
-        let model = Model::PartlyOpen { process: Process::Poisson, visit };
-        let schedule = Schedule::new(1 << 12, true, 1);
-        let mut writer = Writer::new(sequencer(model, "1s@500/s"));
-        let mut next = 0;
-        loop {
-            writer.fill(&schedule, 10);
-            match schedule.look_up(schedule.take_number(0)) {
-                Claim::Request(seq, planned) => {
-                    assert_eq!(seq, next);
-                    assert!(planned.intended.is_some());
-                    for later in 1..=u64::from(planned.follow) {
-                        assert!(schedule.request(seq + later).intended.is_none());
-                    }
-                    schedule.release(0);
-                    next = seq + 1 + u64::from(planned.follow);
-                }
-                Claim::Ended => break,
-                Claim::NotYet => unreachable!("the writer was asked for ten more"),
-            }
-        }
-        assert!(next > 500);
-    }
-
-    #[test]
-    fn what_nobody_took_is_handed_out_at_the_end() {
-        let mut reference = open("1s@20000/s");
-        let total = std::iter::from_fn(|| reference.next_request()).count() as u64;
-        let schedule = Schedule::new(1 << 12, false, 1);
-        let mut writer = Writer::new(open("1s@20000/s"));
-        writer.fill(&schedule, u64::MAX);
-        for _ in 0..1000 {
-            schedule.take_number(0);
-        }
-        let mut left = Vec::new();
-        writer.leftovers(&schedule, Nanos::from_secs(1), |seq, _| left.push(seq));
-        assert_eq!(left, (1000..total).collect::<Vec<_>>());
-    }
-
-    /// The ring is full of requests that are due, and the writer is called again after the stop.
-    #[test]
-    fn a_stop_of_an_overloaded_run_loses_nothing() {
-        let schedule = Schedule::new(1 << 12, false, 1);
-        let mut writer = Writer::new(open("10s@10000/s"));
-        writer.fill(&schedule, u64::MAX);
-        let stop = Nanos::from_secs(5);
-        writer.stop_at(&schedule, stop);
-        for _ in 0..1000 {
-            schedule.take_number(0);
-            schedule.release(0);
-            writer.fill(&schedule, u64::MAX);
-        }
-        let mut left = Vec::new();
-        writer.leftovers(&schedule, stop, |seq, _| left.push(seq));
-        let mut reference = open("10s@10000/s");
-        let due =
-            std::iter::from_fn(|| reference.next_request()).filter(|p| p.intended.unwrap() <= stop).count();
-        assert_eq!(left, (1000..due as u64).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn a_stop_ends_the_schedule_at_the_present() {
-        let schedule = Schedule::new(1 << 16, false, 1);
-        let mut writer = Writer::new(open("10s@1000/s"));
-        writer.fill(&schedule, u64::MAX);
-        let half = Nanos::from_secs(5);
-        writer.stop_at(&schedule, half);
-        let mut reference = open("10s@1000/s");
-        let due =
-            std::iter::from_fn(|| reference.next_request()).filter(|p| p.intended.unwrap() <= half).count();
-        let mut left = 0;
-        writer.leftovers(&schedule, half, |_, _| left += 1);
-        assert_eq!(left, due);
-        assert_eq!(schedule.look_up(due as u64), Claim::Ended);
-    }
-}
+mod tests;

@@ -5,6 +5,7 @@
 
 use crate::arrivals::Arrivals;
 use crate::spec::{LONGEST_VISIT, LoadSpec, Model, SpecError};
+use std::sync::Mutex;
 use units::{Nanos, Seed};
 use workload::{OpId, Tickets};
 
@@ -18,7 +19,7 @@ pub struct Planned {
     pub op: OpId,
     /// The workload's ticket.
     pub ticket: u64,
-    /// Index of its phase; in closed loops the phase is that of the moment and this is 0.
+    /// Index of its phase; 0 in closed loops whose phases all have the same mix.
     pub phase: u8,
     /// How many requests of the same visit follow; 0 but in partly open loads.
     pub follow: u16,
@@ -42,6 +43,7 @@ pub struct Sequencer {
 }
 
 /// Cumulative weights, normalised to end at 1.
+#[derive(PartialEq)]
 struct Mix {
     cumulative: Vec<f64>,
 }
@@ -132,11 +134,35 @@ impl Sequencer {
         } else {
             (None, 0, 0)
         };
+        Some(self.make(intended, phase, follow))
+    }
+
+    /// The sequence of a closed loop whose phases have different mixes; `None` for other loads.
+    ///
+    /// In which phase such a request is sent is known when a session claims it and not before. So it is made
+    /// then, under a lock, and request *n* is a function of the seed, *n*, and the numbers at which the phases
+    /// changed.
+    pub(crate) fn made_when_claimed(
+        spec: &LoadSpec,
+        tickets: Box<dyn Tickets>,
+    ) -> Result<Option<Mutex<Sequencer>>, SpecError> {
+        let sequencer = Sequencer::new(spec, tickets)?;
+        let closed = matches!(spec.model, Model::Closed { .. } | Model::ThrottledClosed);
+        let differ = sequencer.mixes.windows(2).any(|pair| pair[0] != pair[1]);
+        Ok((closed && differ).then(|| Mutex::new(sequencer)))
+    }
+
+    /// The next request, of a closed loop in this phase; `None` when the request limit has ended.
+    pub(crate) fn next_request_in(&mut self, phase: u8) -> Option<Planned> {
+        (self.seq < self.limit).then(|| self.make(None, phase, 0))
+    }
+
+    fn make(&mut self, intended: Option<Nanos>, phase: u8, follow: u16) -> Planned {
         let u = self.mix_seed.at(self.seq).unit();
         let op = self.mixes[usize::from(phase)].pick(u);
         let ticket = self.tickets.next(self.seq, op);
         self.seq += 1;
-        Some(Planned { intended, op, ticket, phase, follow })
+        Planned { intended, op, ticket, phase, follow }
     }
 
     /// Further requests of the visit that begins with the next one.

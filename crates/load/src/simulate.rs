@@ -11,17 +11,17 @@ use crate::schedule::{Schedule, Writer};
 use crate::sequencer::Sequencer;
 use crate::session::{Conditions, Happenings, Replacement, run_session};
 use crate::spec::{LoadSpec, SpecError};
-use crate::supervisor::has_visits;
+use crate::supervisor::{STOP_AHEAD, has_visits};
 use crate::worker::Tasks;
 use clock::{Clock, SimClock};
 use driver::{Command, KernelStamp, OpError, Reply, Session, ValueRef};
 use record::RawSample;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::os::fd::RawFd;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use units::{Nanos, Outcome, Ticks};
@@ -163,10 +163,14 @@ impl Replacement<SimSession> for SimReplacement {
     }
 }
 
-struct Silent;
+/// Counts lost connections.
+#[derive(Default)]
+struct Losses(Cell<u32>);
 
-impl Happenings for Silent {
-    fn lost(&self, _session: u16, _at: Ticks, _words: Option<String>) {}
+impl Happenings for Losses {
+    fn lost(&self, _session: u16, _at: Ticks, _words: Option<String>) {
+        self.0.set(self.0.get() + 1);
+    }
     fn replaced(&self, _session: u16, _from: Ticks, _until: Ticks) {}
     fn first_error(&self, _session: u16, _at: Ticks, _outcome: Outcome, _words: String) {}
     fn paused(&self, _at: Ticks) {}
@@ -182,6 +186,17 @@ impl crate::local::Sink for Collected {
     }
 }
 
+/// What came of a simulated load.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Simulated {
+    /// All samples in the order of completion. Requests that no session ever took have none.
+    pub samples: Vec<RawSample>,
+    /// When the last session ended.
+    pub ended: Nanos,
+    /// How often a session reported its connection as lost.
+    pub connections_lost: u32,
+}
+
 /// Runs `spec` against `server` to its end and gives all samples in the order of completion.
 ///
 /// # Errors
@@ -191,21 +206,22 @@ pub fn simulate<W: Workload>(
     workload: &W,
     server: Box<dyn Server>,
 ) -> Result<Vec<RawSample>, SpecError> {
+    Ok(simulate_interrupted(spec, workload, server, None)?.samples)
+}
+
+/// Runs `spec` against `server`, interrupted at `stop` as a live run is by a signal.
+///
+/// # Errors
+/// See [`LoadSpec::check`].
+pub fn simulate_interrupted<W: Workload>(
+    spec: &LoadSpec,
+    workload: &W,
+    server: Box<dyn Server>,
+    stop: Option<Nanos>,
+) -> Result<Simulated, SpecError> {
     let mut writer = Writer::new(Sequencer::new(spec, workload.tickets())?);
-    let mut end = Nanos::ZERO;
-    let phase_ends = spec.phases.iter().map(|p| {
-        end = end + p.duration;
-        Ticks(end.0)
-    });
-    let shared = Shared {
-        schedule: Schedule::new(1 << 16, has_visits(&spec.model), spec.sessions),
-        stop_at: AtomicU64::new(u64::MAX),
-        abandon: AtomicBool::new(false),
-        session_limits: session_limits(spec),
-        phase_ends: phase_ends.collect(),
-        alive: AtomicU64::new(u64::from(spec.sessions)),
-    };
-    writer.fill(&shared.schedule, u64::MAX);
+    let shared = shared_state(spec, Sequencer::made_when_claimed(spec, workload.tickets())?);
+    writer.prefill(&shared.schedule);
     let world = Arc::new(Mutex::new(World {
         now: Nanos::ZERO,
         server,
@@ -215,8 +231,9 @@ pub fn simulate<W: Workload>(
     let clock = SimClock::new();
     let collected = Collected::default();
     let replacement = SimReplacement(Arc::clone(&world));
+    let losses = Losses::default();
     let conditions =
-        Conditions { spec, workload, replacement: &replacement, happenings: &Silent, lead_in: Ticks::EPOCH };
+        Conditions { spec, workload, replacement: &replacement, happenings: &losses, lead_in: Ticks::EPOCH };
     let count = spec.sessions as usize;
     let local = Local::new(clock.clone(), &shared, collected.clone(), count, spec.timeout, None);
     let mut tasks = Tasks::new((0..count).map(|task| {
@@ -224,6 +241,7 @@ pub fn simulate<W: Workload>(
         run_session(session, task as u16, task as u32, &local, &conditions)
     }));
     (0..count).for_each(|task| tasks.poll(task as u32));
+    let mut interruption = Interruption::new(stop, spec.drain);
     let mut late = Vec::new();
     while !tasks.all_done() {
         writer.fill(&shared.schedule, u64::MAX);
@@ -234,12 +252,14 @@ pub fn simulate<W: Workload>(
         {
             tasks.poll(task);
         }
-        local.expire(now, false, &mut late);
+        interruption.act(now, &local, &mut writer, &mut late);
+        local.expire(now, shared.abandoned(), &mut late);
         if !late.is_empty() {
             late.drain(..).for_each(|task| tasks.poll(task));
             continue;
         }
-        let Some(next) = next_happening(&local, &world, spec.timeout) else { break };
+        let next = [next_happening(&local, &world, spec.timeout), interruption.next];
+        let Some(next) = next.into_iter().flatten().min() else { break };
         if next > now {
             clock.advance_to(next);
             lock(&world).now = Nanos(next.0);
@@ -247,7 +267,63 @@ pub fn simulate<W: Workload>(
     }
     drop(tasks);
     let samples = std::mem::take(&mut *collected.0.borrow_mut());
-    Ok(samples)
+    Ok(Simulated { samples, ended: Nanos(clock.now().0), connections_lost: losses.0.get() })
+}
+
+fn shared_state(spec: &LoadSpec, made_when_claimed: Option<Mutex<Sequencer>>) -> Shared {
+    let mut end = Nanos::ZERO;
+    let phase_ends = spec.phases.iter().map(|p| {
+        end = end + p.duration;
+        Ticks(end.0)
+    });
+    Shared {
+        schedule: Schedule::new(1 << 16, has_visits(&spec.model), spec.sessions),
+        stop_at: AtomicU64::new(u64::MAX),
+        abandon: AtomicBool::new(false),
+        session_limits: session_limits(spec),
+        made_when_claimed,
+        phase_ends: phase_ends.collect(),
+        alive: AtomicU64::new(u64::from(spec.sessions)),
+    }
+}
+
+/// The supervisor's part in an interrupted run.
+struct Interruption {
+    /// When something is to be done next.
+    next: Option<Ticks>,
+    /// From the order to stop until what is in flight is given up.
+    grace: Nanos,
+}
+
+impl Interruption {
+    fn new(stop: Option<Nanos>, drain: Nanos) -> Interruption {
+        let grace = Nanos::from_secs(1).min(drain).max(STOP_AHEAD + Nanos(1));
+        Interruption { next: stop.map(|at| Ticks(at.0)), grace }
+    }
+
+    /// Orders the stop, or gives up what is left, when the time has come; the tasks to poll are appended.
+    fn act<K: crate::local::Sink>(
+        &mut self,
+        now: Ticks,
+        local: &Local<'_, SimClock, K>,
+        writer: &mut Writer,
+        tasks: &mut Vec<u32>,
+    ) {
+        if self.next.is_none_or(|at| now < at) {
+            return;
+        }
+        let shared = local.shared;
+        if shared.stopping() {
+            self.next = None;
+            shared.abandon.store(true, Ordering::Relaxed);
+        } else {
+            self.next = Some(Ticks(now.0 + self.grace.0));
+            let stop_at = now.0 + STOP_AHEAD.0;
+            shared.stop_at.store(stop_at, Ordering::Relaxed);
+            writer.stop_at(&shared.schedule, Nanos(stop_at));
+        }
+        tasks.extend(std::iter::from_fn(|| local.next_waiting()));
+    }
 }
 
 fn next_answer(world: &Mutex<World>, now: Ticks) -> Option<u32> {

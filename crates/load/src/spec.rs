@@ -251,8 +251,11 @@ impl LoadSpec {
                     phase.name
                 ));
             }
-            if !needs_rate && phase.mix.is_some() {
-                return fail(format!("phase `{}`: a mix for one phase needs a load with a rate", phase.name));
+            if let Some(sessions) = phase.sessions.filter(|&sessions| sessions > self.sessions) {
+                return fail(format!(
+                    "phase `{}`: {sessions} sessions, of {} that are connected",
+                    phase.name, self.sessions
+                ));
             }
             self.phase_mix(phase)?;
         }

@@ -37,7 +37,17 @@ pub(crate) struct Stamped<'a, 'l, S: Session, C, K> {
     /// What was stamped so far. Read where it lies: a copy of what was written in parts a moment ago costs
     /// as much as a clock reading.
     pub(crate) stamps: Stamps,
-    given_up: bool,
+    withheld: Withheld,
+}
+
+/// Whether the end of the run kept a request from being sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Withheld {
+    No,
+    /// The run ended before the request was due: it does not exist.
+    CalledOff,
+    /// It was due, and there was no time left for it: it is recorded as never sent.
+    Abandoned,
 }
 
 impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
@@ -47,7 +57,7 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
         task: u32,
         due: Ticks,
     ) -> Stamped<'a, 'l, S, C, K> {
-        Stamped { session, local, task, due, stamps: Stamps::NONE, given_up: false }
+        Stamped { session, local, task, due, stamps: Stamps::NONE, withheld: Withheld::No }
     }
 
     /// Nothing more will be sent for this request.
@@ -58,16 +68,18 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
         }
     }
 
-    /// Whether the run stopped before the request was due.
-    pub(crate) fn given_up(&self) -> bool {
-        self.given_up
+    pub(crate) fn withheld(&self) -> Withheld {
+        self.withheld
     }
 
-    /// Waits for the due time; outside of the way of a request that is already due.
+    /// Waits for the due time, unless that is pointless, and gives the time at which it ended; outside of the
+    /// way of a request that is already due.
     pub(crate) async fn wait_for_due(&self) -> Ticks {
         let (local, due) = (self.local, self.due);
-        local.wait_until(self.task, due, || local.shared.gives_up(due)).await;
-        local.clock.now()
+        if local.shared.gives_up(due) {
+            return local.clock.now();
+        }
+        local.wait_until(self.task, due, || local.shared.gives_up(due)).await
     }
 
     /// Stamps `sent`, unless the run has ended meanwhile.
@@ -75,11 +87,11 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
     fn start(&mut self, now: Ticks) -> Result<(), OpError> {
         let (local, due) = (self.local, self.due);
         if local.shared.called_off(due) {
-            self.given_up = true;
+            self.withheld = Withheld::CalledOff;
             return Err(OpError::refused(Outcome::Unfinished));
         }
         if local.shared.abandoned() {
-            // Due and never sent: recorded as that.
+            self.withheld = if now < due { Withheld::CalledOff } else { Withheld::Abandoned };
             return Err(OpError::refused(Outcome::Unfinished));
         }
         self.stamps.sent = now;
@@ -107,10 +119,10 @@ impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
         poll_fn(|_| match self.session.poll_reply() {
             Poll::Ready(result) => {
                 self.stamps.completed = self.local.clock.now();
-                if let Some(stamp) = self.session.arrived() {
-                    self.stamps.arrived_realtime_ns = stamp.realtime_ns;
-                    self.stamps.arrived_upper_bound = stamp.upper_bound;
-                }
+                // Also when there is none: that of an earlier exchange is not this answer's.
+                let stamp = self.session.arrived();
+                self.stamps.arrived_realtime_ns = stamp.map_or(NO_STAMP, |s| s.realtime_ns);
+                self.stamps.arrived_upper_bound = stamp.is_some_and(|s| s.upper_bound);
                 Poll::Ready(result)
             }
             Poll::Pending => match self.local.cancel(self.task) {
@@ -118,6 +130,7 @@ impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
                 reason => {
                     self.stamps.completed = self.local.clock.now();
                     self.stamps.arrived_realtime_ns = NO_STAMP;
+                    self.stamps.arrived_upper_bound = false;
                     let outcome =
                         if reason == Cancel::TimedOut { Outcome::Timeout } else { Outcome::Unfinished };
                     Poll::Ready(Err(OpError::lost(outcome)))
@@ -135,3 +148,6 @@ impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
         self.session.value(command, row, column)
     }
 }
+
+#[cfg(test)]
+mod tests;

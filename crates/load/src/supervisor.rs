@@ -14,7 +14,7 @@ use units::{Nanos, Ticks};
 const INTERVAL: Nanos = Nanos::from_millis(5);
 
 /// How far ahead an interrupted run's end lies: so that every session knows of it before it is there.
-const STOP_AHEAD: Nanos = Nanos::from_millis(20);
+pub(crate) const STOP_AHEAD: Nanos = Nanos::from_millis(20);
 
 pub(crate) struct Supervisor<'a> {
     pub(crate) spec: &'a LoadSpec,
@@ -38,7 +38,11 @@ impl Supervisor<'_> {
         let mut outage_since: Option<Ticks> = None;
         let mut claimed_before = 0;
         while self.running.load(Ordering::Acquire) > 0 {
-            writer.fill(&self.shared.schedule, u64::MAX);
+            // What is written once all is given up could be claimed by nobody and counted by nobody: a session
+            // that waits for its number to be written has gone, and the number counts as taken.
+            if !self.shared.abandoned() {
+                writer.fill(&self.shared.schedule, u64::MAX);
+            }
             let now = self.clock.now();
             if self.stop.load(Ordering::Relaxed) && !self.shared.stopping() {
                 // An interrupted run ends now: what is in flight and what the ring still holds get a second.
@@ -50,7 +54,8 @@ impl Supervisor<'_> {
                 ends_at = (now.0 + grace).max(stop_at.0).saturating_sub(drain);
             }
             if now.0 > ends_at + drain {
-                self.shared.abandon.store(true, Ordering::Relaxed);
+                // Release: who sees it sees all that was written of the schedule.
+                self.shared.abandon.store(true, Ordering::Release);
             }
             self.interrupt_late(now);
             self.note_outage(now, &mut outage_since);
@@ -106,4 +111,91 @@ pub(crate) const RING_BITS: u32 = 18;
 /// Whether a model's schedule hands out visits.
 pub(crate) fn has_visits(model: &Model) -> bool {
     matches!(model, Model::PartlyOpen { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arrivals::Process;
+    use crate::phases::parse_phases;
+    use crate::schedule::{Claim, Schedule};
+    use crate::sequencer::Sequencer;
+    use crate::spec::Pacing;
+    use clock::ClockChoice;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicU64;
+    use units::Seed;
+    use workload::NoTickets;
+
+    struct Silent;
+
+    impl Journal for Silent {
+        fn event(&self, _: EventKind, _: Ticks, _: Ticks, _: String, _: String) {}
+    }
+
+    fn spec() -> LoadSpec {
+        LoadSpec {
+            model: Model::Open { process: Process::Constant },
+            phases: parse_phases("100s@1000/s").unwrap(),
+            operations: vec!["A".into()],
+            mix: vec![1.0],
+            sessions: 1,
+            workers: 1,
+            requests: None,
+            timeout: None,
+            drain: Nanos::from_secs(1),
+            retries: 0,
+            pacing: Pacing::Sleep,
+            cpus: vec![],
+            seed: Seed(1),
+        }
+    }
+
+    /// Supervises a load whose one worker ends when it is interrupted. What the number behind the last one
+    /// written stands for afterwards, and that number.
+    fn supervise(abandoned: bool) -> (Claim, u64) {
+        let spec = spec();
+        let shared = Shared {
+            schedule: Schedule::new(1 << 10, false, 1),
+            stop_at: AtomicU64::new(u64::MAX),
+            abandon: AtomicBool::new(abandoned),
+            session_limits: None,
+            made_when_claimed: None,
+            phase_ends: vec![Ticks(u64::MAX / 2)],
+            alive: AtomicU64::new(1),
+        };
+        let mut writer = Writer::new(Sequencer::new(&spec, Box::new(NoTickets)).unwrap());
+        writer.fill(&shared.schedule, u64::MAX);
+        let mut number = shared.schedule.take_number(0);
+        while shared.schedule.look_up(number) != Claim::NotYet {
+            shared.schedule.release(0);
+            number = shared.schedule.take_number(0);
+        }
+        shared.schedule.release(0);
+        let running = Arc::new(AtomicUsize::new(1));
+        let worker = Arc::clone(&running);
+        let watched = [Watched::new(Some(Box::new(move || worker.store(0, Ordering::Release))))];
+        watched[0].busy_since.store(0, Ordering::Relaxed);
+        let clock = clock::calibrate(ClockChoice::Auto).unwrap().start();
+        let supervisor = Supervisor {
+            spec: &LoadSpec { timeout: Some(Nanos(1)), ..spec.clone() },
+            shared: &shared,
+            clock,
+            lead_in: clock.now(),
+            stop: &AtomicBool::new(false),
+            running: &running,
+            journal: &Silent,
+            watched: &watched,
+        };
+        supervisor.supervise(&mut writer);
+        (shared.schedule.look_up(number), number)
+    }
+
+    #[test]
+    fn a_load_that_is_given_up_gets_no_more_arrivals() {
+        // A session that waited for this number has gone: written now, it would be neither sent nor left over.
+        assert_eq!(supervise(true).0, Claim::NotYet);
+        let (claim, number) = supervise(false);
+        assert!(matches!(claim, Claim::Request(seq, _) if seq == number), "{claim:?}");
+    }
 }

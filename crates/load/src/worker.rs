@@ -1,11 +1,13 @@
 //! A worker: polls the tasks that are ready or due, and waits when none is.
 
 use crate::local::{Local, Sink};
-use crate::readiness::Readiness;
+use crate::readiness::{Readiness, Waiting};
 use crate::spec::Pacing;
 use clock::Clock;
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use units::{Nanos, Ticks};
 
@@ -46,15 +48,21 @@ impl<F: Future<Output = ()>> Tasks<F> {
 const LONGEST_WAIT: Nanos = Nanos::from_millis(20);
 
 /// Runs a live worker until its tasks are done or the run is abandoned.
-pub(crate) fn run_worker<F, C, K>(
+///
+/// # Errors
+/// The kernel's, when it can't watch a descriptor: the session would wait for ever for an answer that is there.
+/// The run is abandoned, then, and what was in flight recorded as unfinished.
+pub(crate) fn run_worker<F, C, K, W>(
     tasks: &mut Tasks<F>,
     local: &Local<'_, C, K>,
-    readiness: &mut Readiness,
+    readiness: &mut Readiness<W>,
     pacing: Pacing,
-) where
+) -> io::Result<()>
+where
     F: Future<Output = ()>,
     C: Clock,
     K: Sink,
+    W: Waiting,
 {
     let spin_window = local.clock.ticks_in(pacing.spin_window());
     let ticks_per_second = local.clock.ticks_in(Nanos::from_secs(1)) as f64;
@@ -63,9 +71,13 @@ pub(crate) fn run_worker<F, C, K>(
         local.timeout_ticks().map_or(u64::MAX, |t| (t / 50).max(ticks_per_second as u64 / 1000));
     let mut next_check = local.clock.now().0.saturating_add(check_every);
     let mut stop_seen = false;
+    let mut outcome = Ok(());
     (0..tasks.len()).for_each(|task| tasks.poll(task as u32));
     while !tasks.all_done() {
-        register_new(local, readiness);
+        if let Err(error) = register_new(local, readiness) {
+            outcome = Err(error);
+            local.shared.abandon.store(true, Ordering::Release);
+        }
         let now = local.clock.now();
         while let Some(task) = local.next_due(now) {
             tasks.poll(task);
@@ -83,9 +95,10 @@ pub(crate) fn run_worker<F, C, K>(
             // What is in flight ends as unfinished, and so does what is held and due; who waits gives up.
             local.expire(now, true, &mut readiness.ready);
             (0..tasks.len()).for_each(|task| tasks.poll(task as u32));
-            return;
+            break;
         }
-        let limit = if runnable || tasks.all_done() {
+        // Whoever was given up just now is told at once, and not after one more wait.
+        let limit = if runnable || !readiness.ready.is_empty() || tasks.all_done() {
             Nanos::ZERO
         } else {
             let check = if local.in_flight() > 0 { next_check } else { u64::MAX };
@@ -97,6 +110,7 @@ pub(crate) fn run_worker<F, C, K>(
         }
         readiness.ready.drain(..).for_each(|task| tasks.poll(task));
     }
+    outcome
 }
 
 /// How long the kernel may let us sleep: until `spin_window` before the next time, until the next look at
@@ -109,13 +123,19 @@ fn wait_limit(next: Option<Ticks>, check: u64, now: Ticks, spin_window: u64, tic
     nanos.min(LONGEST_WAIT)
 }
 
-fn register_new<C: Clock, K: Sink>(local: &Local<'_, C, K>, readiness: &mut Readiness) {
+fn register_new<C: Clock, K: Sink, W: Waiting>(
+    local: &Local<'_, C, K>,
+    readiness: &mut Readiness<W>,
+) -> io::Result<()> {
     while let Some((fd, task)) = local.next_registration() {
-        if readiness.register(fd, task).is_err() {
-            // The descriptor broke in the meantime: the task finds out when it runs.
-            local.wake(task);
+        match readiness.register(fd, task) {
+            Ok(()) => {}
+            // Closed in the meantime: the task finds out when it runs.
+            Err(error) if error.raw_os_error() == Some(libc::EBADF) => local.wake(task),
+            Err(error) => return Err(error),
         }
     }
+    Ok(())
 }
 
 /// Runs the tasks that had yielded, each once. Whether any is left that yielded again.
@@ -138,4 +158,195 @@ fn run_some<F: Future<Output = ()>, C: Clock, K: Sink>(
 fn wake_all<F: Future<Output = ()>, C: Clock, K: Sink>(tasks: &mut Tasks<F>, local: &Local<'_, C, K>) {
     let waiting: Vec<u32> = std::iter::from_fn(|| local.next_waiting()).collect();
     waiting.into_iter().for_each(|task| tasks.poll(task));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::local::Shared;
+    use crate::phases::parse_phases;
+    use crate::schedule::{Schedule, Writer};
+    use crate::sequencer::Sequencer;
+    use crate::session::{Conditions, Happenings, Replacement, run_session};
+    use crate::spec::{LoadSpec, Model, Think};
+    use clock::SimClock;
+    use driver::{Command, KernelStamp, OpError, Reply, Session, ValueRef};
+    use record::RawSample;
+    use std::cell::RefCell;
+    use std::os::fd::RawFd;
+    use std::rc::Rc;
+    use std::sync::atomic::{AtomicBool, AtomicU64};
+    use units::{Outcome, Seed};
+    use workload::Workload;
+    use workload::noop::{Mode, NoOp};
+
+    #[test]
+    fn a_wait_ends_at_the_earliest_thing_to_do() {
+        let now = 5_000_000;
+        // Nanoseconds from now: (next due time, next look at the time limits, spin window) → wait.
+        let cases = [
+            (None, None, 0, 20_000_000),
+            (None, Some(500_000), 0, 500_000),
+            (None, Some(25_000_000), 0, 20_000_000),
+            (Some(100_000), None, 80_000, 20_000),
+            (Some(100_000), Some(10_000), 80_000, 10_000),
+            (Some(50_000), None, 80_000, 0),
+            (Some(-1_000), None, 0, 0),
+            (None, Some(-1_000), 0, 0),
+            (Some(30_000_000), Some(40_000_000), 0, 20_000_000),
+        ];
+        for ticks_per_ns in [1_i64, 3] {
+            let at = |ns: i64| ((now + ns) * ticks_per_ns) as u64;
+            for (due, check, spin, expected) in cases {
+                let limit = wait_limit(
+                    due.map(|ns| Ticks(at(ns))),
+                    check.map_or(u64::MAX, at),
+                    Ticks(at(0)),
+                    (spin * ticks_per_ns) as u64,
+                    ticks_per_ns as f64 * 1e9,
+                );
+                assert_eq!(limit, Nanos(expected), "{due:?} {check:?} at {ticks_per_ns} ticks per ns");
+            }
+        }
+    }
+
+    /// A descriptor that never becomes ready; waiting takes exactly as long as it may.
+    struct Sleeping {
+        clock: SimClock,
+        refusal: Option<i32>,
+    }
+
+    impl Waiting for Sleeping {
+        fn register(&mut self, _fd: RawFd, _task: u32) -> io::Result<()> {
+            self.refusal.map_or(Ok(()), |errno| Err(io::Error::from_raw_os_error(errno)))
+        }
+        fn wait(&mut self, limit: Nanos, _ready: &mut Vec<u32>) {
+            self.clock.advance(limit.max(Nanos(100)));
+        }
+    }
+
+    /// A session that never answers.
+    struct Mute;
+
+    impl Session for Mute {
+        fn descriptor(&self) -> Option<RawFd> {
+            Some(0)
+        }
+        fn stage(&mut self, _: Command<'_>) -> Result<(), OpError> {
+            Ok(())
+        }
+        fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
+            Poll::Pending
+        }
+        fn reply(&self, _: usize) -> Reply {
+            Reply::default()
+        }
+        fn value(&self, _: usize, _: usize, _: usize) -> Option<ValueRef<'_>> {
+            None
+        }
+        fn arrived(&self) -> Option<KernelStamp> {
+            None
+        }
+        fn last_error(&self) -> Option<String> {
+            None
+        }
+    }
+
+    /// Another one at once.
+    struct Plenty;
+
+    impl Replacement<Mute> for Plenty {
+        fn request(&self, _number: u16) {}
+        fn take(&self, _number: u16) -> Option<Mute> {
+            Some(Mute)
+        }
+    }
+
+    impl Happenings for Plenty {
+        fn lost(&self, _session: u16, _at: Ticks, _words: Option<String>) {}
+        fn replaced(&self, _session: u16, _from: Ticks, _until: Ticks) {}
+        fn first_error(&self, _session: u16, _at: Ticks, _outcome: Outcome, _words: String) {}
+        fn paused(&self, _at: Ticks) {}
+    }
+
+    #[derive(Clone, Default)]
+    struct Collected(Rc<RefCell<Vec<RawSample>>>);
+
+    impl Sink for Collected {
+        fn push(&mut self, sample: RawSample) {
+            self.0.borrow_mut().push(sample);
+        }
+    }
+
+    /// The worker's end and its samples: `requests` questions that nobody answers, the first at 10.5 ms.
+    fn work(timeout: Nanos, requests: u64, refusal: Option<i32>) -> (io::Result<()>, Vec<RawSample>) {
+        let spec = LoadSpec {
+            model: Model::Closed { think: Think::None },
+            phases: parse_phases("100s").unwrap(),
+            operations: vec!["NoOp".into()],
+            mix: vec![1.0],
+            sessions: 1,
+            workers: 1,
+            requests: Some(requests),
+            timeout: Some(timeout),
+            drain: Nanos::from_secs(1),
+            retries: 0,
+            pacing: Pacing::Sleep,
+            cpus: vec![],
+            seed: Seed(1),
+        };
+        let shared = Shared {
+            schedule: Schedule::new(1 << 10, false, 1),
+            stop_at: AtomicU64::new(u64::MAX),
+            abandon: AtomicBool::new(false),
+            session_limits: None,
+            made_when_claimed: None,
+            phase_ends: vec![Ticks(u64::MAX / 2)],
+            alive: AtomicU64::new(1),
+        };
+        let workload = NoOp::new(Mode::Ping);
+        Writer::new(Sequencer::new(&spec, workload.tickets()).unwrap()).fill(&shared.schedule, u64::MAX);
+        let (clock, samples) = (SimClock::new(), Collected::default());
+        let conditions = Conditions {
+            spec: &spec,
+            workload: &workload,
+            replacement: &Plenty,
+            happenings: &Plenty,
+            lead_in: Ticks(10_500_000),
+        };
+        let local = Local::new(clock.clone(), &shared, samples.clone(), 1, spec.timeout, None);
+        let mut tasks = Tasks::new(std::iter::once(run_session(Mute, 0, 0, &local, &conditions)));
+        let mut readiness = Readiness::with(Sleeping { clock, refusal }, 1);
+        let outcome = run_worker(&mut tasks, &local, &mut readiness, spec.pacing);
+        assert_eq!(shared.abandoned(), outcome.is_err());
+        drop(tasks);
+        (outcome, samples.0.take())
+    }
+
+    #[test]
+    fn a_time_limit_is_noticed_at_the_first_look_after_it() {
+        // At most 2 %, at least 1 ms late: (limit, latest), in µs.
+        for (limit, latest) in [(300, 1_300), (1_000, 2_000), (20_000, 21_000), (1_000_000, 1_020_000)] {
+            let (outcome, samples) = work(Nanos::from_micros(limit), 3, None);
+            outcome.unwrap();
+            assert_eq!(samples.len(), 3);
+            for sample in samples {
+                let waited = sample.completed.0 - sample.sent.0;
+                assert_eq!(sample.outcome, Outcome::Timeout.code());
+                assert!((limit * 1000..=latest * 1000).contains(&waited), "{limit} µs: {waited} ns");
+            }
+        }
+    }
+
+    #[test]
+    fn a_descriptor_that_can_not_be_watched_ends_the_load() {
+        for errno in [libc::ENOSPC, libc::ENOMEM, libc::EPERM] {
+            let (outcome, samples) = work(Nanos::from_secs(1), 1, Some(errno));
+            assert_eq!(outcome.unwrap_err().raw_os_error(), Some(errno));
+            assert!(samples.is_empty(), "abandoned before the first was due");
+        }
+        // A closed one is its session's business.
+        let (outcome, samples) = work(Nanos::from_secs(1), 1, Some(libc::EBADF));
+        assert_eq!((outcome.is_ok(), samples.len()), (true, 1));
+    }
 }

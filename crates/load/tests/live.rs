@@ -1,159 +1,16 @@
 //! The frozen server, live: over real sockets, compared request by request with the server's own log.
 
-use clock::{Clock, ClockChoice, LiveClock};
-use driver::{
-    Administration, Command, ConnectError, Conversation, Dialect, Execution, Isolation, KernelStamp, OpError,
-    Reply, Session, StatementSpec, Target, Value, ValueRef,
-};
+mod echo;
+
+use clock::{Anchors, ClockChoice, LiveClock};
+use driver::Execution;
+use echo::{Answer, EchoServer, Numbers};
 use load::arrivals::Process;
 use load::{Journal, LoadSpec, Model, Pacing, Subject, Think, parse_phases};
 use record::{EventKind, RawSample};
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::task::Poll;
 use units::{Nanos, Outcome, Seed, Ticks};
-use workload::{NoTickets, Operation, Request, Tickets, Workload, WorkloadFacts};
-
-/// Echoes 8-byte request numbers; holds all answers back while frozen; logs when it answered each.
-struct EchoServer {
-    address: SocketAddr,
-    frozen: Arc<Mutex<()>>,
-    log: Arc<Mutex<Vec<(u64, Ticks)>>>,
-}
-
-impl EchoServer {
-    fn start(clock: LiveClock) -> EchoServer {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let frozen = Arc::new(Mutex::new(()));
-        let log = Arc::new(Mutex::new(Vec::new()));
-        let (gate, written) = (Arc::clone(&frozen), Arc::clone(&log));
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let (gate, written) = (Arc::clone(&gate), Arc::clone(&written));
-                std::thread::spawn(move || serve(stream, clock, &gate, &written));
-            }
-        });
-        EchoServer { address, frozen, log }
-    }
-}
-
-fn serve(mut stream: TcpStream, clock: LiveClock, gate: &Mutex<()>, log: &Mutex<Vec<(u64, Ticks)>>) {
-    stream.set_nodelay(true).unwrap();
-    let mut bytes = [0; 8];
-    while stream.read_exact(&mut bytes).is_ok() {
-        drop(gate.lock().unwrap());
-        log.lock().unwrap().push((u64::from_le_bytes(bytes), clock.now()));
-        if stream.write_all(&bytes).is_err() {
-            return;
-        }
-    }
-}
-
-struct Echo {
-    address: SocketAddr,
-}
-
-struct EchoSession {
-    stream: TcpStream,
-    question: Option<[u8; 8]>,
-}
-
-impl Target for Echo {
-    type Session = EchoSession;
-    fn execution(&self) -> Execution {
-        Execution::Polled
-    }
-    fn dialect(&self) -> Dialect {
-        Dialect::Null
-    }
-    fn connect(&self, _: &[StatementSpec], _: Option<Isolation>) -> Result<EchoSession, ConnectError> {
-        let stream = TcpStream::connect(self.address).map_err(|e| ConnectError::transient(e.to_string()))?;
-        stream.set_nodelay(true).map_err(|e| ConnectError::permanent(e.to_string()))?;
-        stream.set_nonblocking(true).map_err(|e| ConnectError::permanent(e.to_string()))?;
-        Ok(EchoSession { stream, question: None })
-    }
-    fn administer(&self) -> Result<Box<dyn Administration>, ConnectError> {
-        Err(ConnectError::permanent("an echo server has nothing to administer"))
-    }
-}
-
-impl Session for EchoSession {
-    fn descriptor(&self) -> Option<RawFd> {
-        Some(self.stream.as_raw_fd())
-    }
-    fn stage(&mut self, command: Command<'_>) -> Result<(), OpError> {
-        let Command::Statement { arguments: &[Value::Int(number)], .. } = command else {
-            return Err(OpError::refused(Outcome::Protocol));
-        };
-        self.question = Some(number.to_le_bytes());
-        Ok(())
-    }
-    fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
-        if let Some(bytes) = self.question.take()
-            && self.stream.write_all(&bytes).is_err()
-        {
-            return Poll::Ready(Err(OpError::lost(Outcome::ConnectionLost)));
-        }
-        let mut bytes = [0; 8];
-        match self.stream.read(&mut bytes) {
-            Ok(8) => Poll::Ready(Ok(())),
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Poll::Pending,
-            _ => Poll::Ready(Err(OpError::lost(Outcome::ConnectionLost))),
-        }
-    }
-    fn reply(&self, _: usize) -> Reply {
-        Reply { rows: 1, affected: 0 }
-    }
-    fn value(&self, _: usize, _: usize, _: usize) -> Option<ValueRef<'_>> {
-        None
-    }
-    fn arrived(&self) -> Option<KernelStamp> {
-        None
-    }
-    fn last_error(&self) -> Option<String> {
-        None
-    }
-}
-
-/// Sends the request's number.
-struct Numbers;
-
-impl Workload for Numbers {
-    type Plan = u64;
-    fn facts(&self) -> WorkloadFacts {
-        WorkloadFacts { name: "numbers".into(), scale: 1.0, parameters: vec![] }
-    }
-    fn operations(&self) -> Vec<Operation> {
-        vec![Operation { name: "Echo", weight: 1.0 }]
-    }
-    fn statements(&self, _: Dialect) -> Result<Vec<StatementSpec>, String> {
-        Ok(vec![])
-    }
-    fn tickets(&self) -> Box<dyn Tickets> {
-        Box::new(NoTickets)
-    }
-    fn new_plan(&self) -> u64 {
-        0
-    }
-    fn plan(&self, request: Request, plan: &mut u64) {
-        *plan = request.seq;
-    }
-    async fn run<C: Conversation>(&self, plan: &u64, conversation: &mut C) -> Result<Outcome, OpError> {
-        conversation.stage(Command::Statement { index: 0, arguments: &[Value::Int(*plan as i64)] })?;
-        conversation.exchange().await?;
-        Ok(Outcome::Ok)
-    }
-    fn dataset(&self) -> Option<&dyn workload::dataset::DataSet> {
-        None
-    }
-    fn observe(&mut self, _: &mut dyn Administration) -> Result<(), String> {
-        Ok(())
-    }
-}
 
 struct Silent;
 
@@ -163,8 +20,9 @@ impl Journal for Silent {
 
 struct Outcomes {
     samples: Vec<RawSample>,
-    answered: Vec<(u64, Ticks)>,
+    answers: Vec<Answer>,
     clock: LiveClock,
+    anchors: Anchors,
     never_sent: u64,
 }
 
@@ -181,7 +39,9 @@ fn run_and_stop(spec: &LoadSpec, after: Option<Nanos>) -> Outcomes {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let clock = clock::calibrate(ClockChoice::Auto).unwrap().start();
     let server = EchoServer::start(clock);
-    let target = Echo { address: server.address };
+    let target = server.target();
+    let anchors = Mutex::new(Anchors::new(clock.anchor()));
+    let anchor = || anchors.lock().unwrap().push(clock.anchor());
     let sessions = load::connect_all(&target, &[], None, spec.sessions).unwrap();
     let rings = (0..load::rings_needed(spec, Execution::Polled)).map(|_| record::ring(1 << 16));
     let (producers, mut consumers): (Vec<_>, Vec<_>) = rings.unzip();
@@ -190,8 +50,10 @@ fn run_and_stop(spec: &LoadSpec, after: Option<Nanos>) -> Outcomes {
     let totals = std::thread::scope(|scope| {
         scope.spawn(|| {
             clock::pause(Nanos::from_secs(1));
+            anchor();
             let _frozen = server.frozen.lock().unwrap();
             clock::pause(Nanos::from_secs(1));
+            anchor();
         });
         scope.spawn(|| {
             if let Some(after) = after {
@@ -208,8 +70,10 @@ fn run_and_stop(spec: &LoadSpec, after: Option<Nanos>) -> Outcomes {
         assert_eq!(c.dropped(), 0);
     });
     samples.sort_by_key(|s| s.seq);
-    let answered = std::mem::take(&mut *server.log.lock().unwrap());
-    Outcomes { samples, answered, clock, never_sent: totals.never_sent }
+    anchor();
+    let answers = server.answers(samples.iter().filter(|s| s.outcome == Outcome::Ok.code()).count());
+    let anchors = anchors.into_inner().unwrap();
+    Outcomes { samples, answers, clock, anchors, never_sent: totals.never_sent }
 }
 
 fn spec(model: Model, phases: &str, sessions: u32) -> LoadSpec {
@@ -230,60 +94,129 @@ fn spec(model: Model, phases: &str, sessions: u32) -> LoadSpec {
     }
 }
 
-fn quantile(values: &mut [u64], q: f64) -> f64 {
+fn quantile(values: &[u64], q: f64) -> f64 {
+    let mut values = values.to_vec();
     values.sort_unstable();
     let rank = ((q * values.len() as f64).ceil() as usize).clamp(1, values.len());
     values[rank - 1] as f64
 }
 
-/// Within 2 % or 0.3 ms. Only quantiles that lie inside of the stall are compared: outside of it a host that is
-/// busy with other things adds its own delay to both, and not the same to each.
+/// Times from the intended start, in ns, request by request.
+#[derive(Default)]
+struct Times {
+    /// The server began to answer, by its own log: the truth.
+    begun: Vec<u64>,
+    /// The kernel had taken the answer from the server.
+    handed_over: Vec<u64>,
+    /// The kernel's receive stamp, as the recording has it.
+    arrived: Vec<u64>,
+    /// The response time, as the recording has it.
+    completed: Vec<u64>,
+}
+
+/// What two readings of one moment on two clocks can differ by.
+const CLOCKS: u64 = 20_000;
+
+/// Puts the recording beside the server's log. However busy the host: a request was not over before its answer
+/// was begun, and its kernel stamp lies where the server gave the answer to the kernel.
+fn lay_side_by_side(done: &Outcomes) -> Times {
+    let at = |ticks: Ticks| done.anchors.instant(ticks).unwrap().0;
+    let mut answers = done.answers.clone();
+    answers.sort_by_key(|answer| answer.seq);
+    let mut times = Times::default();
+    for (sample, answer) in done.samples.iter().zip(&answers) {
+        assert_eq!(sample.seq, answer.seq);
+        assert!(sample.completed >= answer.begun, "request {} was over before it was answered", sample.seq);
+        let arrived = done.anchors.instant_of_realtime(sample.arrived_realtime_ns).unwrap().0;
+        let (begun, handed_over) = (at(answer.begun), at(answer.handed_over));
+        assert!(
+            (begun - CLOCKS..=handed_over + CLOCKS).contains(&arrived),
+            "request {} arrived at {arrived} ns, and was answered from {begun} to {handed_over} ns",
+            sample.seq
+        );
+        let intended = at(sample.intended);
+        let since = |at: u64| at.saturating_sub(intended);
+        times.begun.push(since(begun));
+        times.handed_over.push(since(handed_over));
+        times.arrived.push(since(arrived));
+        times.completed.push(since(at(sample.completed)));
+    }
+    times
+}
+
+/// Makes one number of many times.
+type Statistic = fn(&[u64]) -> f64;
+
+/// What is compared.
+const ROWS: [(&str, Statistic); 7] = [
+    ("mean", |values| values.iter().sum::<u64>() as f64 / values.len() as f64),
+    ("p50", |values| quantile(values, 0.50)),
+    ("p75", |values| quantile(values, 0.75)),
+    ("p90", |values| quantile(values, 0.90)),
+    ("p95", |values| quantile(values, 0.95)),
+    ("p99", |values| quantile(values, 0.99)),
+    ("max", |values| quantile(values, 1.0)),
+];
+
+/// Within 2 % or 0.3 ms.
 fn close(measured: f64, truth: f64) -> bool {
     (measured - truth).abs() <= (0.02 * truth).max(300_000.0)
 }
 
+/// The rows in which response times and the server's log are further apart than they may be. Each must be
+/// accounted for: by the pick-up that the recording itself states, and by the time that the server took between
+/// its log and the kernel.
+fn rows_apart(times: &Times) -> Vec<String> {
+    let mut apart = Vec::new();
+    for (name, of) in ROWS {
+        let (measured, truth) = (of(&times.completed), of(&times.begun));
+        if close(measured, truth) {
+            continue;
+        }
+        let (pick_up, handing_over) = (measured - of(&times.arrived), of(&times.handed_over) - truth);
+        let row = format!(
+            "{name}: measured {measured} ns, truth {truth} ns; pick-up {pick_up} ns, server {handing_over} ns"
+        );
+        assert!((measured - truth).abs() <= pick_up + handing_over + CLOCKS as f64, "nothing explains {row}");
+        apart.push(row);
+    }
+    apart
+}
+
+/// Response times are within 2 % or 0.3 ms of the server's log, in all rows of one run. A host that is busy with
+/// other things holds up whoever should answer or pick up, and the recording says so; such a run is repeated.
 #[test]
 fn an_open_loop_sees_what_the_server_did() {
     let spec = spec(Model::Open { process: Process::Poisson }, "4s@500/s", 64);
-    let done = run(&spec);
-    assert_eq!(done.never_sent, 0);
-    assert!(done.samples.len() > 1800 && done.samples.len() == done.answered.len());
-    let mut truth_by_seq: Vec<Option<Ticks>> = vec![None; done.samples.len()];
-    done.answered.iter().for_each(|&(seq, at)| truth_by_seq[seq as usize] = Some(at));
-    let ns = |ticks: u64| done.clock.nanos_in(ticks).0;
-    let mut truth: Vec<u64> = Vec::new();
-    let mut measured: Vec<u64> = Vec::new();
-    for s in &done.samples {
-        let answered = truth_by_seq[s.seq as usize].expect("the server answered it");
-        assert!(s.completed >= answered, "request {} was over before its answer was written", s.seq);
-        truth.push(ns(answered.0 - s.intended.0));
-        measured.push(ns(s.completed.0 - s.intended.0));
+    let mut disturbed = Vec::new();
+    for _ in 0..3 {
+        let done = run(&spec);
+        assert_eq!(done.never_sent, 0);
+        assert!(done.samples.len() > 1800 && done.samples.len() == done.answers.len());
+        let times = lay_side_by_side(&done);
+        let measured = ROWS.map(|(_, of)| of(&times.completed));
+        // A quarter of the arrivals fell into the stall: the mean alone tells of it.
+        assert!(measured[0] > 50e6, "mean {} ns", measured[0]);
+        assert!(measured[ROWS.len() - 1] > 900e6);
+        let apart = rows_apart(&times);
+        if apart.is_empty() {
+            return;
+        }
+        disturbed.push(apart);
     }
-    let mean = |values: &[u64]| values.iter().sum::<u64>() as f64 / values.len() as f64;
-    let pairs = [
-        ("mean", mean(&measured), mean(&truth)),
-        ("p90", quantile(&mut measured, 0.90), quantile(&mut truth, 0.90)),
-        ("p99", quantile(&mut measured, 0.99), quantile(&mut truth, 0.99)),
-        ("max", quantile(&mut measured, 1.0), quantile(&mut truth, 1.0)),
-    ];
-    for (name, measured, truth) in pairs {
-        assert!(close(measured, truth), "{name}: measured {measured} ns, truth {truth} ns");
-    }
-    // A quarter of the arrivals fell into the stall: the mean alone tells of it.
-    assert!(pairs[0].1 > 50e6, "mean {} ns", pairs[0].1);
-    assert!(pairs[3].1 > 900e6);
+    panic!("three runs, each of them disturbed: {disturbed:#?}");
 }
 
 #[test]
 fn a_closed_loop_hides_it() {
     let spec = spec(Model::Closed { think: Think::Constant(Nanos::from_millis(2)) }, "4s", 4);
     let done = run(&spec);
-    let mut service: Vec<u64> =
+    let service: Vec<u64> =
         done.samples.iter().map(|s| done.clock.nanos_in(s.completed.0 - s.sent.0).0).collect();
     // Four requests met the stall, out of thousands.
     let slow = service.iter().filter(|&&s| s > 500_000_000).count();
     assert_eq!(slow, 4);
-    assert!(quantile(&mut service, 0.99) < 100e6);
+    assert!(quantile(&service, 0.99) < 100e6);
 }
 
 #[test]

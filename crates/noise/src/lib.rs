@@ -81,7 +81,7 @@ pub fn registry() -> Vec<Box<dyn NoiseSource>> {
     vec![
         Box::new(steal::Steal::default()),
         Box::new(cgroup::Throttled::default()),
-        Box::new(process::ClientCpu::default()),
+        Box::new(process::ClientCpu::new()),
         Box::new(process::InvoluntarySwitches::default()),
         Box::new(process::MajorFaults::default()),
     ]
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn burnt_cpu_time_is_seen() {
-        let mut source = process::ClientCpu::default();
+        let mut source = process::ClientCpu::new();
         source.open().expect("getrusage is everywhere");
         let mut x = 1u64;
         let clock = clock::calibrate(clock::ClockChoice::Auto).expect("automatic choice").start();

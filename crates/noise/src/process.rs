@@ -20,10 +20,17 @@ fn no_usage() -> Unavailable {
 }
 
 /// CPU time of the process as a share of the CPUs that it may use.
-#[derive(Default)]
 pub(crate) struct ClientCpu {
     nanos: u64,
     cpus: f64,
+}
+
+impl ClientCpu {
+    /// Counts the CPUs now: a thread that keeps off some of them later still belongs to the whole process.
+    pub(crate) fn new() -> ClientCpu {
+        let cpus = std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64);
+        ClientCpu { nanos: 0, cpus }
+    }
 }
 
 impl NoiseSource for ClientCpu {
@@ -38,7 +45,6 @@ impl NoiseSource for ClientCpu {
 
     fn open(&mut self) -> Result<(), Unavailable> {
         self.nanos = cpu_nanos(&usage().ok_or_else(no_usage)?);
-        self.cpus = std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64);
         Ok(())
     }
 

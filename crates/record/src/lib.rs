@@ -9,7 +9,7 @@
 //!
 //! The hot half ([`RawSample`], the [`ring`]) allocates nothing after its start and never waits: a full ring
 //! counts a drop. The cold half converts ticks to instants with the anchors taken since, and closes a part
-//! file each second, so that a killed run loses at most that. `docs/recording.md` describes the files.
+//! file each half second, so that a killed run loses less than a second. `docs/recording.md` describes the files.
 //!
 //! | to | use |
 //! |---|---|
@@ -22,6 +22,7 @@
 mod columns;
 mod end;
 mod error;
+mod guard;
 mod header;
 mod live;
 mod parts;
@@ -32,12 +33,14 @@ mod sample;
 mod scan;
 mod sealed;
 mod table;
+mod thrift;
 mod wire;
 mod writer;
 
 pub use columns::Columns;
 pub use end::{EndOfRun, Ending, RecordedVerdict};
 pub use error::RecordError;
+pub use guard::is_guarding;
 pub use header::{
     Event, EventKind, HostFacts, LoadFacts, LoadModel, NoiseObservation, NoiseSourceFacts, PhaseFacts,
     PhaseKind, Provenance, RunHeader,

@@ -202,8 +202,12 @@ fn open_part(path: &Path, table: &str, run_id: &str) -> Result<Part, String> {
     Ok(Part { path: path.to_owned(), facts: file.facts, rows: file.rows })
 }
 
+/// A part of at least this share of `rows_max` stays as it is: merging saves neither bytes nor time for a reader
+/// any more, and writing all of a fast run twice would cost about as much as recording it.
+const LARGE: u64 = 64;
+
 /// Merges neighbouring parts of one client into parts of up to `rows_max` rows. Parts that `merge` can't
-/// read, or that are large already, stay as they are.
+/// read, or that are large already ([`LARGE`]), stay as they are.
 ///
 /// `name` decides what a merged part is called. Runs on up to `threads` threads.
 pub(crate) fn compact(
@@ -235,8 +239,10 @@ fn groups(parts: &[Part], rows_max: u64) -> Vec<&[Part]> {
     let mut groups = Vec::new();
     let mut begin = 0;
     let mut rows = 0u64;
+    let large = |part: &Part| part.rows > rows_max / LARGE;
     for (index, part) in parts.iter().enumerate() {
-        let joins = index > begin && rows.saturating_add(part.rows) <= rows_max;
+        let fits = rows.saturating_add(part.rows) <= rows_max;
+        let joins = index > begin && fits && !large(part) && !large(&parts[index - 1]);
         if !joins {
             groups.push(&parts[begin..index]);
             (begin, rows) = (index, 0);

@@ -173,6 +173,7 @@ pub fn conclude(
         state: one_line(&verdict.state),
         reasons: verdict.reasons.iter().map(one_line).collect(),
     });
-    parts::write_whole(&dir.join(SUMMARY_FILE), summary_json.as_bytes())?;
-    write_run_file(dir, &run)
+    // The verdict first: it is what a full disk should rather keep.
+    write_run_file(dir, &run)?;
+    parts::write_whole(&dir.join(SUMMARY_FILE), summary_json.as_bytes())
 }

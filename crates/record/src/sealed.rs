@@ -1,8 +1,8 @@
 //! Parquet files that can be trusted before they are parsed.
 //!
-//! A Parquet library may panic on bytes that are not what it expects, and a release build aborts on panic. So
-//! nothing is handed to it that is not, byte for byte, what was once written: each file carries CRC-32 sums
-//! of its own, in the key-values of its footer, where every other reader ignores them:
+//! A Parquet library may panic on bytes that are not what it expects, or read numbers that nobody wrote. So nothing is
+//! handed to it that is not, byte for byte, what was once written: each file carries CRC-32 sums of its own, in the
+//! key-values of its footer, where every other reader ignores them:
 //!
 //! - `truetail.footer_crc32` is of the footer itself, computed with its own eight digits as zeros. It is found
 //!   by its text, without parsing anything.
@@ -10,8 +10,13 @@
 //!
 //! Rejected: a checksum file beside the parts (a kill between the two writes would lose a part, and copied
 //! files would lose their sums), and page checksums of Parquet's own (they leave the footer open).
+//!
+//! Sums match in a file that was written wrong, too. Hence the limits on what a file may say of itself, and the guard
+//! around all that decodes.
 
 use crate::error::one_line;
+use crate::guard::guarded;
+use crate::thrift;
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::reader::ColumnReader;
@@ -68,6 +73,8 @@ const PARTS_KEY: &str = "truetail.parts";
 const MAGIC: &[u8; 4] = b"PAR1";
 /// Length and magic behind the footer.
 const TAIL: u64 = 8;
+/// Rows of a part at most: a row group of the size that readers like, ≈ 12 MB.
+pub(crate) const ROWS_MAX: usize = 1 << 20;
 /// No footer of ours comes near; a length above is damage, and not worth an allocation.
 const FOOTER_MAX: u64 = 4 << 20;
 
@@ -172,9 +179,13 @@ pub(crate) fn open(path: &Path) -> Result<SealedFile, String> {
     let body_end = length - TAIL - footer_length;
     let footer = read_at(&file, body_end, footer_length)?;
     check_footer(footer.clone())?;
-    let metadata = ParquetMetaDataReader::decode_metadata(&footer).map_err(one_line)?;
+    thrift::check_footer(&footer)?;
+    let metadata = guarded(|| ParquetMetaDataReader::decode_metadata(&footer).map_err(one_line))?;
     let (facts, column_sums) = read_facts(&metadata)?;
     let rows = u64::try_from(metadata.file_metadata().num_rows()).map_err(|_| "negative row count")?;
+    if rows > ROWS_MAX as u64 {
+        return Err(format!("damaged: it claims {rows} rows, and a part has at most {ROWS_MAX}"));
+    }
     Ok(SealedFile { file, facts, rows, metadata, column_sums, body_end })
 }
 
@@ -230,7 +241,7 @@ impl SealedFile {
         let index = group.columns().iter().position(|c| c.column_descr().name() == name);
         let index = index.ok_or_else(|| format!("it has no column `{name}`"))?;
         let chunk = group.column(index);
-        let (start, length) = chunk.byte_range();
+        let (start, length) = guarded(|| Ok(chunk.byte_range()))?;
         if start.checked_add(length).is_none_or(|end| end > self.body_end) {
             return Err(format!("damaged: column `{name}` lies outside of the file"));
         }
@@ -238,9 +249,13 @@ impl SealedFile {
         if crc32fast::hash(&bytes) != self.column_sums[index] {
             return Err(format!("damaged: the checksum of column `{name}` is wrong"));
         }
+        thrift::check_pages(name, &bytes)?;
         let window = Arc::new(Window { start, bytes: bytes.into() });
-        let pages = SerializedPageReader::new(window, chunk, self.rows as usize, None).map_err(one_line)?;
-        Ok(get_column_reader(chunk.column_descr_ptr(), Box::new(pages)))
+        guarded(|| {
+            let pages =
+                SerializedPageReader::new(window, chunk, self.rows as usize, None).map_err(one_line)?;
+            Ok(get_column_reader(chunk.column_descr_ptr(), Box::new(pages)))
+        })
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::error::one_line;
 use crate::parts::{self, Part, PartWriter};
-use crate::sealed::{self, PartFacts};
-use crate::table::sample::{self, ROWS_MAX};
+use crate::sealed::{self, PartFacts, ROWS_MAX};
+use crate::table::sample;
 use crate::table::small::Row;
 use crate::table::{SampleReader, small};
 use crate::wire::{self, RunFile};
@@ -94,7 +94,31 @@ impl RecordingWriter {
             },
         };
         writer.write_run_file()?;
+        writer.take_reserve()?;
         Ok(writer)
+    }
+
+    /// Space by which a recording can be closed on a disk that has become full meanwhile: without its end,
+    /// nobody would know what is missing.
+    fn take_reserve(&self) -> Result<(), RecordError> {
+        let path = self.dir.join(RESERVE_FILE);
+        // Not zeros: some file systems keep those for nothing.
+        let mut filler = 0x9E37_79B9_u32;
+        let bytes: Vec<u8> = std::iter::repeat_with(|| {
+            filler = filler.wrapping_mul(0x0019_660D).wrapping_add(0x3C6E_F35F);
+            filler.to_be_bytes()[0]
+        })
+        .take(RESERVE_BYTES)
+        .collect();
+        std::fs::write(&path, bytes).map_err(|cause| {
+            self.give_reserve_back();
+            RecordError::Io { doing: "write", path, cause }
+        })
+    }
+
+    fn give_reserve_back(&self) {
+        // If it is gone, so much the better.
+        let _ = std::fs::remove_file(self.dir.join(RESERVE_FILE));
     }
 
     /// The recording's directory.
@@ -219,6 +243,7 @@ impl RecordingWriter {
         self.run.parts =
             self.clients.iter().map(|(&client, open)| (client, open.parts.parts().len() as u32)).collect();
         self.run.end = Some(end.clone());
+        self.give_reserve_back();
         self.write_run_file()?;
         // Whatever happens to the merge, the single parts are whole and are what counts.
         let _ = self.compact();
@@ -264,9 +289,15 @@ impl Drop for RecordingWriter {
         if !self.finished {
             // Nobody is left to hear of an error; the recording is cut short anyway.
             let _ = self.close_part();
+            self.give_reserve_back();
         }
     }
 }
+
+/// Readers ignore names that end with `tmp`.
+const RESERVE_FILE: &str = "reserve.tmp";
+/// A `run.toml` with its end takes less than half of it.
+const RESERVE_BYTES: usize = 48 << 10;
 
 pub(crate) const RUN_FILE: &str = "run.toml";
 pub(crate) const SUMMARY_FILE: &str = "summary.json";
@@ -359,7 +390,8 @@ fn close_rows<R: Row>(parts: &mut PartWriter, rows: &mut Vec<R>) -> Result<(), R
     if rows.is_empty() {
         return Ok(());
     }
-    let result = parts.write(rows.len(), |facts| R::encode(rows, facts));
+    let mut chunks = rows.chunks(ROWS_MAX);
+    let result = chunks.try_for_each(|chunk| parts.write(chunk.len(), |facts| R::encode(chunk, facts)));
     rows.clear();
     result
 }

@@ -125,6 +125,24 @@ fn a_realistic_sample_takes_at_most_twelve_bytes() {
     assert_eq!(all_samples(&Recording::open(scratch.path()).unwrap()), rows);
 }
 
+/// Parts of half a second at 1,000/s are of 500 rows; each has 2.7 kB that describe it, until they are merged.
+#[test]
+fn a_slow_load_takes_no_more_once_its_parts_are_merged() {
+    let rows = realistic(10_000, 1_000.0, 1);
+    let scratch = Scratch::new("half-seconds");
+    let mut writer = RecordingWriter::create(scratch.path(), &header(Provenance::Simulated)).unwrap();
+    for part in rows.chunks(500) {
+        writer.write_samples(part).unwrap();
+        writer.close_part().unwrap();
+    }
+    let per_sample = || bytes_on_disk(&scratch.path().join("samples")) as f64 / rows.len() as f64;
+    let single = per_sample();
+    writer.finish(EndOfRun::new(Ending::Completed)).unwrap();
+    let merged = per_sample();
+    println!("{single:.2} bytes per sample in parts of 500, {merged:.2} merged");
+    assert!(single <= 16.0 && merged <= 12.0, "{single} bytes per sample, {merged} merged");
+}
+
 #[test]
 fn small_parts_become_few_large_ones() {
     let rows = realistic(120_000, 50_000.0, 2);

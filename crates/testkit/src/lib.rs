@@ -1,7 +1,10 @@
 //! Test support: what proves the promises of the other crates.
 //!
 //! - [`alloc`]: "no allocation on the hot path", counted per thread;
+//! - [`memory`]: "memory stays bounded", in bytes over all threads;
+//! - [`fuzz`]: inputs that nobody wrote, from a seed;
 //! - [`syscalls`]: "no syscall of our own", proven in a jailed child;
+//! - `locked`: "no lock", by counting locked instructions (x86-64);
 //! - [`postgres`]: a real PostgreSQL server that a test starts, freezes, restarts and throws away;
 //! - [`browser`]: a real browser that opens a page, zooms it and looks at it.
 //!
@@ -11,5 +14,9 @@
 pub mod alloc;
 pub mod browser;
 mod command;
+pub mod fuzz;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod locked;
+pub mod memory;
 pub mod postgres;
 pub mod syscalls;

@@ -5,7 +5,10 @@ use crate::registry::{TARGETS, WORKLOADS};
 use crate::settings::RunOptions;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
+
+mod file;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,13 +42,28 @@ const MAY_BE_NEGATIVE: &[&str] = &[
     "to",
     "precision",
     "equivalent_within",
+    "percentiles",
 ];
 
 /// Parses the command line; exits with help or a one-line error. The lists of targets and workloads in the
 /// help come from the registry.
 pub(crate) fn parse() -> Cli {
-    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
-    parsed.unwrap_or_else(|error| match error.kind() {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let matches = command().try_get_matches_from(&words).unwrap_or_else(|error| refuse(&error));
+    let matches = match file::expanded(&words, &matches, &command()) {
+        Ok(None) => matches,
+        Ok(Some(words)) => command().try_get_matches_from(words).unwrap_or_else(|error| refuse(&error)),
+        Err(error) => {
+            output::error(&error);
+            std::process::exit(2)
+        }
+    };
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| refuse(&error))
+}
+
+/// Ends the program with help, or with the parser's reason on one line.
+fn refuse(error: &clap::Error) -> ! {
+    match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
@@ -59,7 +77,7 @@ pub(crate) fn parse() -> Cli {
             output::error(&anyhow::anyhow!(text));
             std::process::exit(2)
         }
-    })
+    }
 }
 
 fn command() -> clap::Command {
@@ -114,7 +132,7 @@ fn lists() -> String {
 /// Measures how long databases take to answer, says how much of the tail is the database's own, and whether
 /// to believe the number.
 #[derive(Parser, Debug)]
-#[command(name = "truetail", version, after_help = EXAMPLES, propagate_version = true)]
+#[command(name = "truetail", version = crate::VERSION, after_help = EXAMPLES, propagate_version = true)]
 pub(crate) struct Cli {
     /// Print the result on stdout as one JSON document (schemas: docs/json.md); all else goes to stderr
     #[arg(long, global = true)]
@@ -247,6 +265,14 @@ pub(crate) struct ReportArguments {
     /// Where to write report.html and the figures [default: into the first recording]
     #[arg(long, short = 'o', value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+
+    /// Quantiles to show besides the usual ones, such as `98,99.5` or `p99.5`
+    #[arg(long, value_name = "LIST")]
+    pub(crate) percentiles: Option<String>,
+
+    /// Take options from this TOML file, section [report]; flags win
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -286,6 +312,10 @@ pub(crate) struct CompareArguments {
     /// Directory for the recordings of --run and --vs [default: recordings/TIME-compare]
     #[arg(long, short = 'o', value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+
+    /// Take options from this TOML file, section [compare]; flags win
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -306,6 +336,10 @@ pub(crate) struct ExportArguments {
     /// Write to this file instead of stdout
     #[arg(long, short = 'o', value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+
+    /// Take options from this TOML file, section [export]; flags win
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -313,13 +347,17 @@ pub(crate) struct SearchArguments {
     #[command(flatten)]
     pub(crate) options: RunOptions,
 
-    /// Take options from this TOML file; flags win
+    /// Take options from this TOML file, its section [search] too; flags win
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
+    /// Print the effective configuration as TOML, and stop
+    #[arg(long)]
+    pub(crate) print_config: bool,
+
     /// The limit on response time that must hold, such as `p99 < 10ms`
-    #[arg(long, value_name = "LIMIT")]
-    pub(crate) slo: String,
+    #[arg(long, value_name = "LIMIT", required_unless_present = "config")]
+    pub(crate) slo: Option<String>,
 
     /// The lowest rate to try
     #[arg(long, value_name = "RATE", default_value = "100/s")]

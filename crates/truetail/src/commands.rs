@@ -2,7 +2,7 @@
 
 use crate::cli::{Cli, Command, ExperimentArguments, ReportArguments, RunArguments};
 use crate::dataset::Verb;
-use crate::settings::RunOptions;
+use crate::settings::{self, RunOptions};
 use crate::{Ended, dataset, export, output, run, search};
 use analysis::{Analysis, VerdictState};
 use anyhow::{Context, bail};
@@ -39,6 +39,7 @@ pub(crate) fn with_file(options: RunOptions, file: Option<&Path>) -> anyhow::Res
 
 fn run_command(arguments: RunArguments, json: bool) -> anyhow::Result<Ended> {
     let options = with_file(arguments.options, arguments.config.as_deref())?;
+    options.check()?;
     if arguments.print_config {
         let text = options.target.clone().unwrap_or_else(|| crate::settings::DEFAULT_TARGET.to_owned());
         let execution = if text.starts_with("sqlite:") { Execution::Blocking } else { Execution::Polled };
@@ -51,12 +52,10 @@ fn run_command(arguments: RunArguments, json: bool) -> anyhow::Result<Ended> {
         return Ok(Ended::Well);
     }
     let repeats = options.repeat.unwrap_or(1);
-    if !(1..=1000).contains(&repeats) {
-        bail!("--repeat {repeats}: must be in 1..1000");
-    }
     if repeats == 1 {
         let done = run::execute(&options, json)?;
-        return show(&done.analysis, &done.directory, json);
+        let ended = show(&done.analysis, &done.directory, json)?;
+        return done.end(ended);
     }
     run::repeat(&options, repeats, json)
 }
@@ -98,7 +97,9 @@ fn report(arguments: ReportArguments, json: bool) -> anyhow::Result<Ended> {
     let recordings: Vec<Recording> =
         arguments.recordings.iter().map(Recording::open).collect::<Result<_, _>>()?;
     one_of_each_client(&recordings)?;
-    let analysis = analysis::analyse(&recordings, &crate::output::analysis_options())?;
+    let quantiles = arguments.percentiles.as_deref().map(settings::parse_percentiles).transpose()?;
+    let options = output::analysis_options_with(&quantiles.unwrap_or_default());
+    let analysis = analysis::analyse(&recordings, &options)?;
     let directory = arguments.out.unwrap_or_else(|| arguments.recordings[0].clone());
     run::write_report(&analysis, &directory)?;
     show(&analysis, &directory, json)

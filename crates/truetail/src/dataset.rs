@@ -22,6 +22,7 @@ pub(crate) enum Verb {
 
 pub(crate) fn run(verb: Verb, arguments: DataSetArguments, json: bool) -> anyhow::Result<Ended> {
     let options = commands::with_file(arguments.options, arguments.config.as_deref())?;
+    options.check()?;
     let text = options.target.clone().unwrap_or_else(|| DEFAULT_TARGET.to_owned());
     let url = TargetUrl::parse(&text)?;
     if url.scheme == "sqlite" && url.path.is_empty() {

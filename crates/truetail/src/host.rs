@@ -61,26 +61,87 @@ fn hypervisor_name() -> String {
 
 /// Which of the server's processes run outside of the CPUs that they were meant to use, as a finding for the
 /// recording: (asked, found).
-pub(crate) fn server_cpus(list: &str, pids: &[u32]) -> (String, String) {
-    let asked = format!("{}{list}", names::SERVER_CPUS);
+pub(crate) fn server_cpus(wanted: &[usize], pids: &[u32]) -> (String, String) {
+    let asked = format!("{}{}", names::SERVER_CPUS, load::show_cpu_list(wanted));
     if pids.is_empty() {
         return (
             asked,
             format!("{}: the server's processes are not known on this host", names::NOT_VERIFIED),
         );
     }
-    let Ok(wanted) = load::parse_cpu_list(list) else {
-        return (asked, format!("{}: the list can't be read", names::NOT_VERIFIED));
+    // Some served the question which processes there are, and have ended with it.
+    let alive: Vec<(u32, String)> = pids.iter().filter_map(|&pid| Some((pid, allowed_cpus(pid)?))).collect();
+    if alive.is_empty() {
+        return (asked, "not verified: none of the server's processes can be looked at".to_owned());
+    }
+    let within = |allowed: &str| {
+        load::parse_cpu_list(allowed).is_ok_and(|cpus| cpus.iter().all(|cpu| wanted.contains(cpu)))
     };
-    let mut outside = Vec::new();
-    for pid in pids {
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let allowed = value_after(&status, "Cpus_allowed_list").unwrap_or_default();
-        let within = load::parse_cpu_list(&allowed).is_ok_and(|cpus| cpus.iter().all(|c| wanted.contains(c)));
-        if !within {
-            outside.push(format!("process {pid} may use {allowed}"));
+    let outside: Vec<String> = alive
+        .iter()
+        .filter(|(_, allowed)| !within(allowed))
+        .map(|(pid, allowed)| format!("process {pid} may use {allowed}"))
+        .collect();
+    let found =
+        if outside.is_empty() { names::AS_ASKED.to_owned() } else { format!("no: {}", outside.join("; ")) };
+    (asked, found)
+}
+
+/// The CPUs that a process may use, as the kernel lists them; `None` when there is no such process.
+fn allowed_cpus(pid: u32) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    value_after(&status, "Cpus_allowed_list")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command, Stdio};
+
+    /// A process that may use one CPU, until it is dropped.
+    struct Pinned(Child);
+
+    impl Pinned {
+        fn to(cpu: usize) -> Pinned {
+            let mut command = Command::new("cat");
+            command.stdin(Stdio::piped()).stdout(Stdio::null());
+            // SAFETY: between fork and exec only system calls are made, on data of the stack.
+            let child = unsafe { command.pre_exec(move || load::pin_to_set(&[cpu])).spawn() };
+            Pinned(child.expect("a process"))
         }
     }
-    let found = if outside.is_empty() { names::AS_ASKED.to_owned() } else { outside.join("; ") };
-    (asked, found)
+
+    impl Drop for Pinned {
+        fn drop(&mut self) {
+            drop(self.0.stdin.take()); // `cat` ends with its input
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test]
+    fn a_server_outside_of_its_cpus_is_seen() {
+        let cpu = load::available_cpus()[0];
+        let process = Pinned::to(cpu);
+        let pid = process.0.id();
+        let asked = |cpus: &[usize]| format!("server on CPUs {}", load::show_cpu_list(cpus));
+        for right in [vec![cpu], vec![cpu, cpu + 1]] {
+            assert_eq!(server_cpus(&right, &[pid]), (asked(&right), "as asked".to_owned()));
+        }
+        let wrong = [cpu + 1, cpu + 2];
+        let found = format!("no: process {pid} may use {cpu}");
+        assert_eq!(server_cpus(&wrong, &[pid]), (asked(&wrong), found));
+    }
+
+    #[test]
+    fn a_server_that_can_not_be_looked_at_is_not_called_right() {
+        assert!(server_cpus(&[0], &[]).1.starts_with("not verified"));
+        let gone = u32::MAX; // above any process id
+        assert!(server_cpus(&[0], &[gone]).1.starts_with("not verified"));
+        // One that has ended says nothing of those that are there.
+        let cpu = load::available_cpus()[0];
+        let process = Pinned::to(cpu);
+        assert_eq!(server_cpus(&[cpu], &[gone, process.0.id()]).1, "as asked");
+        assert!(server_cpus(&[cpu + 1], &[gone, process.0.id()]).1.starts_with("no: process"));
+    }
 }

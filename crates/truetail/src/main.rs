@@ -22,6 +22,9 @@ mod settings;
 
 use std::process::ExitCode;
 
+/// Version and commit, such as `0.1.0 (commit 5c24f81d0a3b)`: what `--version` says and what recordings repeat.
+pub(crate) const VERSION: &str = env!("TRUETAIL_VERSION");
+
 /// How a command ended, apart from errors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ended {
@@ -33,7 +36,20 @@ pub(crate) enum Ended {
     Invalid,
 }
 
+/// A panic is a bug, and a run must not go on with a thread less. The one exception is within the guard around what
+/// decodes recordings, where it becomes a damaged file.
+fn end_on_panic() {
+    let show = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !record::is_guarding() {
+            show(panic);
+            std::process::abort();
+        }
+    }));
+}
+
 fn main() -> ExitCode {
+    end_on_panic();
     let arguments = cli::parse();
     match commands::dispatch(arguments) {
         Ok(Ended::Well) => ExitCode::SUCCESS,

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
+use units::Quantile;
 
 /// Writes a result to stdout.
 pub(crate) fn result(text: &str) -> anyhow::Result<()> {
@@ -30,7 +31,11 @@ pub(crate) fn redraw(lines: usize, text: &str) {
     if lines > 0 {
         let _ = write!(err, "\x1b[{lines}A\x1b[J");
     }
-    let _ = err.write_all(text.as_bytes());
+    let width = columns(libc::STDERR_FILENO).unwrap_or(usize::MAX);
+    for line in text.lines() {
+        // A line that the terminal breaks would be two when it is to be taken away.
+        let _ = writeln!(err, "{}", line.chars().take(width).collect::<String>());
+    }
     let _ = err.flush();
 }
 
@@ -56,17 +61,17 @@ pub(crate) fn wants_colour() -> bool {
 
 /// The width of the terminal behind stdout, or 100 columns.
 pub(crate) fn width() -> usize {
-    #[cfg(unix)]
-    {
-        // SAFETY: TIOCGWINSZ fills a valid winsize, or fails.
-        unsafe {
-            let mut size: libc::winsize = std::mem::zeroed();
-            if libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &mut size) == 0 && size.ws_col >= 60 {
-                return usize::from(size.ws_col).min(120);
-            }
-        }
-    }
-    100
+    columns(libc::STDOUT_FILENO).filter(|&columns| columns >= 60).map_or(100, |columns| columns.min(120))
+}
+
+/// The columns of the terminal behind a descriptor; `None` where there is none, or it does not know.
+fn columns(descriptor: libc::c_int) -> Option<usize> {
+    // SAFETY: TIOCGWINSZ fills a valid winsize, or fails.
+    let size = unsafe {
+        let mut size: libc::winsize = std::mem::zeroed();
+        (libc::ioctl(descriptor, libc::TIOCGWINSZ, &mut size) == 0).then_some(size)
+    };
+    size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0)
 }
 
 /// Whether an error is only that the reader of our output has gone.
@@ -79,6 +84,16 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// How recordings are analysed here: the defaults, with progress for people.
 pub(crate) fn analysis_options() -> analysis::Options {
     analysis::Options { progress: Some(reading), ..analysis::Options::default() }
+}
+
+/// The same, with quantiles besides the usual ones.
+pub(crate) fn analysis_options_with(more: &[Quantile]) -> analysis::Options {
+    let mut options = analysis_options();
+    // The longest is always shown, and is no estimate.
+    options.quantiles.extend(more.iter().filter(|q| q.get() < 1.0));
+    options.quantiles.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    options.quantiles.dedup_by(|a, b| (a.get() - b.get()).abs() < 1e-9);
+    options
 }
 
 /// Shows how far the reading of samples has come; for `analysis::Options::progress`.

@@ -1,5 +1,6 @@
 //! Everything that is picked by name: targets and workloads. To add one: a line in a table here.
 
+use crate::settings::ClientNumber;
 use anyhow::{Context, anyhow, bail};
 use driver::{Target, TargetUrl};
 use driver_null::NullTarget;
@@ -42,6 +43,8 @@ pub(crate) struct WorkloadChoice {
     pub(crate) parameters: Vec<(String, String)>,
     /// Weights of `--mix` by operation, for workloads whose data set's growth depends on them.
     pub(crate) mix: Option<Vec<(String, f64)>>,
+    /// Which load machine this is, for workloads whose clients must not ask the same.
+    pub(crate) client: ClientNumber,
 }
 
 /// Makes the enum, and the step from it to the concrete type.
@@ -60,6 +63,25 @@ any!(
     NoOp(NoOp),
     Ycsb(Ycsb)
 );
+
+impl AnyWorkload {
+    /// Its operations with their default weights.
+    pub(crate) fn operations(&self) -> Vec<(String, f64)> {
+        let operations = match self {
+            AnyWorkload::NoOp(workload) => workload.operations(),
+            AnyWorkload::Ycsb(workload) => workload.operations(),
+        };
+        operations.iter().map(|o| (o.name.to_owned(), o.weight)).collect()
+    }
+
+    /// Whether several clients on one database would insert the same keys unless they know how many they are.
+    pub(crate) fn clients_collide(&self) -> bool {
+        match self {
+            AnyWorkload::NoOp(_) => false,
+            AnyWorkload::Ycsb(workload) => workload.config().inserts(),
+        }
+    }
+}
 
 /// The targets. The greppable table.
 pub(crate) const TARGETS: &[TargetEntry] = &[
@@ -94,6 +116,7 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
                     config.family.operation_names().iter().map(|n| n.to_string()).collect();
                 config.weights = load::mix_weights(mix, &names).map_err(|e| e.to_string())?;
             }
+            config.client = (choice.client.number, choice.client.of.unwrap_or(1));
             Ok(Ycsb::new(config)?.into())
         },
     },
@@ -106,12 +129,15 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
 
 /// Opens the target of a URL.
 pub(crate) fn open_target(url: &TargetUrl) -> anyhow::Result<AnyTarget> {
-    let entry = TARGETS.iter().find(|t| t.schemes.contains(&url.scheme.as_str()));
-    let Some(entry) = entry else {
+    (driver_of(url)?.open)(url)
+}
+
+/// The line of the table that a URL asks for; nothing is opened.
+pub(crate) fn driver_of(url: &TargetUrl) -> anyhow::Result<&'static TargetEntry> {
+    TARGETS.iter().find(|t| t.schemes.contains(&url.scheme.as_str())).ok_or_else(|| {
         let known: Vec<String> = TARGETS.iter().map(|t| format!("{}:", t.schemes[0])).collect();
-        bail!("target `{url}`: no driver for `{}:`; there are {}", url.scheme, known.join(", "));
-    };
-    (entry.open)(url)
+        anyhow!("target `{url}`: no driver for `{}:`; there are {}", url.scheme, known.join(", "))
+    })
 }
 
 /// Makes the workload of a name.
@@ -176,6 +202,7 @@ mod tests {
                 seed: units::Seed(1),
                 parameters: vec![],
                 mix: None,
+                client: ClientNumber::default(),
             };
             let facts = match make_workload(&choice).expect(name) {
                 AnyWorkload::NoOp(w) => w.facts(),

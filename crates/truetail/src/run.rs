@@ -1,20 +1,20 @@
 //! One run, from the effective options to a judged recording.
 
 use crate::dataset::{self, OnIncomplete};
-use crate::registry::{self, Action, AnyTarget};
-use crate::settings::{DEFAULT_TARGET, RunOptions};
-use crate::{interrupt, output};
+use crate::registry::{self, Action, AnyTarget, AnyWorkload, WorkloadChoice};
+use crate::settings::{ClientNumber, DEFAULT_TARGET, RunOptions};
+use crate::{Ended, interrupt, output};
 use analysis::{Analysis, Verdict};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clock::{Clock, LiveClock};
 use driver::{Dialect, Execution, Target, TargetFacts, TargetUrl};
 use load::{LoadSpec, LoadTotals, Subject};
 use record::{
-    Consumer, EndOfRun, Ending, EventKind, EventSink, Producer, RecordedVerdict, Recorder, RecorderConfig,
-    Recording,
+    Consumer, EndOfRun, Ending, EventKind, EventSink, Finished, Producer, RecordedVerdict, Recorder,
+    RecorderConfig, Recording,
 };
 use std::path::{Path, PathBuf};
-use units::{Nanos, Ticks};
+use units::{Nanos, Quantile, Ticks};
 use workload::Workload;
 use workload::dataset::CheckResult;
 
@@ -28,10 +28,45 @@ pub(crate) use repeat::repeat;
 pub(crate) struct Done {
     pub(crate) analysis: Analysis,
     pub(crate) directory: PathBuf,
+    /// What can be made again from the recording, and could not be written: the verdict, the report.
+    unwritten: Option<anyhow::Error>,
+}
+
+impl Done {
+    /// How the command ends, once its page is shown: an invalid verdict outweighs a report that is missing.
+    pub(crate) fn end(self, ended: Ended) -> anyhow::Result<Ended> {
+        match self.unwritten {
+            Some(error) if ended == Ended::Well => Err(error),
+            _ => Ok(ended),
+        }
+    }
+
+    /// For one run among others, which shows no page of its own.
+    ///
+    /// # Errors
+    /// What could not be written.
+    pub(crate) fn whole(self) -> anyhow::Result<Done> {
+        match self.unwritten {
+            Some(error) => Err(error),
+            None => Ok(self),
+        }
+    }
 }
 
 /// Makes one run, writes its recording and report.
 pub(crate) fn execute(options: &RunOptions, quiet: bool) -> anyhow::Result<Done> {
+    execute_with(options, quiet, None)
+}
+
+/// The same, with a quantile in the analysis that is not among the usual ones.
+pub(crate) fn execute_with(
+    options: &RunOptions,
+    quiet: bool,
+    quantile: Option<Quantile>,
+) -> anyhow::Result<Done> {
+    options.check()?;
+    let mut quantiles = options.quantiles()?;
+    quantiles.extend(quantile);
     let text = options.target.clone().unwrap_or_else(|| DEFAULT_TARGET.to_owned());
     let mut url = TargetUrl::parse(&text)?;
     let choice = options.workload_choice()?;
@@ -46,12 +81,33 @@ pub(crate) fn execute(options: &RunOptions, quiet: bool) -> anyhow::Result<Done>
             directory.join(format!("{}sqlite", record::DATABASE_PREFIX)).to_string_lossy().into_owned();
     }
     let target = registry::open_target(&url)?;
+    require_client_count(&target, &workload, &choice)?;
     let options = options.clone().effective(execution_of(&target));
     registry::with(
         &target,
         workload,
-        RunAction { options: &options, url: &url, directory: &directory, quiet },
+        RunAction { options: &options, url: &url, directory: &directory, quiet, quantiles: &quantiles },
     )
+}
+
+/// Clients that insert into one database must know how many they are, or they insert the same keys.
+fn require_client_count(
+    target: &AnyTarget,
+    workload: &AnyWorkload,
+    choice: &WorkloadChoice,
+) -> anyhow::Result<()> {
+    let ClientNumber { number, of } = choice.client;
+    let none = matches!(target, AnyTarget::Null(_));
+    if number > 0 && of.is_none() && !none && workload.clients_collide() {
+        bail!(
+            "--client {number} with --workload {}: clients that insert must know how many they are, or they \
+             insert the same keys; say --client {number}/{} if there are {}",
+            choice.name,
+            number.saturating_add(1),
+            number.saturating_add(1)
+        );
+    }
+    Ok(())
 }
 
 /// Writes `report.html` and the figures.
@@ -106,6 +162,7 @@ struct RunAction<'a> {
     url: &'a TargetUrl,
     directory: &'a Path,
     quiet: bool,
+    quantiles: &'a [Quantile],
 }
 
 impl Action for RunAction<'_> {
@@ -123,7 +180,7 @@ impl Action for RunAction<'_> {
         })?;
         let target_facts = prepare(target, &mut workload)?;
         let sessions = load::connect_all(target, &statements, isolation, spec.sessions)?;
-        let header = header::make(&header::Parts {
+        let mut header = header::make(&header::Parts {
             options: self.options,
             url: self.url,
             spec: &spec,
@@ -133,13 +190,19 @@ impl Action for RunAction<'_> {
             calibration: &calibration,
         })?;
 
+        let sources = noise::registry(); // before this thread gives CPUs up: they count those of the process
+        let off_workers = load::OffWorkers::of(&spec.cpus);
+        header.capabilities.extend(header::helpers(&spec, &off_workers));
+
         // Not before: a signal while connecting or loading the data set ends the program at once.
         let stop = interrupt::flag();
         let (producers, consumers) = rings(&spec, target.execution());
         let clock = calibration.start();
-        let config = RecorderConfig::new(self.directory, header);
+        let mut config = RecorderConfig::new(self.directory, header);
+        // Nobody wants a load that nothing is learnt from.
+        config.on_trouble = Some(stop);
         let recorder = Recorder::start(config, consumers, clock)?;
-        let observer = start_observer(&recorder, clock);
+        let observer = start_observer(&recorder, sources, clock);
         let view = (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, interval));
         let journal = Events { sink: recorder.events() };
         let subject = Subject { target, sessions, statements: &statements, isolation, workload: &workload };
@@ -150,8 +213,16 @@ impl Action for RunAction<'_> {
         observer.stop();
         set_phase_spans(&recorder, &spec, clock, totals);
         let checks = check_after(target, &workload);
-        recorder.finish(end_of_run(totals, &checks))?;
-        conclude(self.directory)
+        let trouble = recorder.trouble();
+        let finished = recorder.finish(end_of_run(totals, trouble.clone(), &checks)).with_context(|| {
+            format!("the recording has no end; `truetail report {}` shows it", self.directory.display())
+        })?;
+        let trouble = trouble.or(finished.end.trouble.clone());
+        if let Some(trouble) = &trouble {
+            tell_trouble(trouble, &finished);
+        }
+        drop(off_workers); // the analysis may have all CPUs
+        conclude(self.directory, trouble.is_some(), self.quantiles)
     }
 }
 
@@ -190,8 +261,11 @@ impl noise::ObserverSink for NoiseToRecording {
     }
 }
 
-fn start_observer(recorder: &Recorder, clock: LiveClock) -> noise::Observer {
-    let sources = noise::registry();
+fn start_observer(
+    recorder: &Recorder,
+    sources: Vec<Box<dyn noise::NoiseSource>>,
+    clock: LiveClock,
+) -> noise::Observer {
     let count = sources.len() as u16;
     // A recording numbers its noise sources in the order in which they are announced, from 0.
     let sink = NoiseToRecording { sink: recorder.noise(), indexes: (0..count).collect() };
@@ -242,9 +316,20 @@ fn check_after<T: Target, W: Workload>(target: &T, workload: &W) -> Vec<CheckRes
     })
 }
 
-fn end_of_run(totals: LoadTotals, checks: &[CheckResult]) -> EndOfRun {
-    let ending =
-        if totals.interrupted { Ending::Interrupted("by a signal".to_owned()) } else { Ending::Completed };
+/// One line for whoever waits; the page and its verdict come after it.
+fn tell_trouble(trouble: &str, finished: &Finished) {
+    let (kept, path) = (finished.end.samples, finished.path.display());
+    output::error(&anyhow::anyhow!(
+        "{trouble}: the run was ended; {kept} samples are kept in {path}; make room, or name another disk with --out"
+    ));
+}
+
+fn end_of_run(totals: LoadTotals, trouble: Option<String>, checks: &[CheckResult]) -> EndOfRun {
+    let ending = match trouble {
+        Some(trouble) => Ending::Failed(trouble),
+        None if totals.interrupted => Ending::Interrupted("by a signal".to_owned()),
+        None => Ending::Completed,
+    };
     let mut end = EndOfRun::new(ending);
     for check in checks {
         let state = if check.passed { "holds" } else { "broken" };
@@ -254,14 +339,17 @@ fn end_of_run(totals: LoadTotals, checks: &[CheckResult]) -> EndOfRun {
     end
 }
 
-/// Analyses the finished recording, writes verdict, summary and report.
-fn conclude(directory: &Path) -> anyhow::Result<Done> {
+/// Analyses the finished recording, writes verdict, summary and report. What can't be written is no reason to
+/// keep the page back; where the disk has refused before, it was told.
+fn conclude(directory: &Path, told: bool, quantiles: &[Quantile]) -> anyhow::Result<Done> {
     let recording = Recording::open(directory)?;
-    let analysis = analysis::analyse(&[recording], &crate::output::analysis_options())?;
+    let analysis = analysis::analyse(&[recording], &output::analysis_options_with(quantiles))?;
     let document = report::json::document(&analysis);
-    record::conclude(directory, &recorded_verdict(&analysis.verdict), &document.to_string())?;
-    write_report(&analysis, directory)?;
-    Ok(Done { analysis, directory: directory.to_owned() })
+    let written = record::conclude(directory, &recorded_verdict(&analysis.verdict), &document.to_string())
+        .map_err(anyhow::Error::from)
+        .and_then(|()| write_report(&analysis, directory));
+    let unwritten = written.err().filter(|_| !told);
+    Ok(Done { analysis, directory: directory.to_owned(), unwritten })
 }
 
 fn recorded_verdict(verdict: &Verdict) -> RecordedVerdict {

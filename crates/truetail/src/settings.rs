@@ -1,15 +1,20 @@
 //! What a run was asked to be: flags over `--config` over defaults, in one table.
 
-use crate::registry::WorkloadChoice;
-use anyhow::{Context, anyhow, bail};
+use crate::registry::{self, WorkloadChoice};
+use ::load::{Pacing, parse_mix};
+use anyhow::{anyhow, bail};
 use clap::Args;
 use clock::ClockChoice;
-use driver::{Execution, Isolation};
-use load::arrivals::Process;
-use load::{LoadSpec, Model, Pacing, Phase, Think, UserVisit, mix_weights, parse_mix, parse_phases};
+use driver::{Execution, Isolation, TargetUrl};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
-use units::{Nanos, Seed, parse_duration, parse_rate};
+use std::path::PathBuf;
+use units::{Nanos, Quantile, Seed, parse_duration, parse_quantile};
+
+mod client;
+mod file;
+mod load;
+
+pub(crate) use client::ClientNumber;
 
 /// Everything that decides a run. Each flag is also a key of the configuration file, spelt the same.
 #[derive(Args, Serialize, Deserialize, Clone, PartialEq, Debug, Default)]
@@ -82,7 +87,7 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) phases: Option<String>,
 
-    /// Connections [default: 8; 4 for embedded targets]
+    /// Connections; a phase may have more or fewer [default: 8; 4 for embedded targets]
     #[arg(long, visible_alias = "clients", short = 'c', value_name = "N", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sessions: Option<u32>,
@@ -162,10 +167,41 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) report_interval: Option<String>,
 
-    /// Number of this load machine, when several make one load at the same time [default: 0]
-    #[arg(long, value_name = "N", help_heading = "Output")]
+    /// Quantiles to show besides the usual ones, such as `98,99.5` or `p99.5`
+    #[arg(long, value_name = "LIST", help_heading = "Output")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) client: Option<u16>,
+    pub(crate) percentiles: Option<String>,
+
+    /// Number of this load machine from 0, and how many there are, such as `0/2`, when several make one load
+    /// at the same time [default: 0]
+    #[arg(long, value_name = "N/M", help_heading = "Output")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) client: Option<ClientNumber>,
+
+    /// In a file: print JSON, as `--json` does.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    pub(crate) json: Option<bool>,
+
+    /// In a file: what `truetail search` takes besides.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    search: Option<toml::Table>,
+
+    /// In a file: what `truetail report` takes.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    report: Option<toml::Table>,
+
+    /// In a file: what `truetail compare` takes.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    compare: Option<toml::Table>,
+
+    /// In a file: what `truetail export` takes.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    export: Option<toml::Table>,
 }
 
 /// Takes each field from the first that has it.
@@ -173,7 +209,8 @@ macro_rules! first_of {
     ($flags:ident, $file:ident, $($field:ident),+) => {
         RunOptions {
             param: if $flags.param.is_empty() { $file.param } else { $flags.param },
-            $($field: $flags.$field.or($file.$field)),+
+            $($field: $flags.$field.or($file.$field)),+,
+            ..RunOptions::default()
         }
     };
 }
@@ -213,29 +250,9 @@ impl RunOptions {
             out,
             repeat,
             report_interval,
+            percentiles,
             client
         )
-    }
-
-    /// Reads a configuration file.
-    pub(crate) fn from_file(path: &Path) -> anyhow::Result<RunOptions> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("--config {}: can't be read; check the path", path.display()))?;
-        RunOptions::from_toml(&text).map_err(|reason| anyhow!("--config {}: {reason}", path.display()))
-    }
-
-    /// Reads configuration text; the error is one line.
-    pub(crate) fn from_toml(text: &str) -> Result<RunOptions, String> {
-        toml::from_str(text).map_err(|error| {
-            let reason = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
-            let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return reason };
-            let number = 1 + before.matches('\n').count();
-            // The key alone: a value may be a URL with a password.
-            let key =
-                text.lines().nth(number - 1).and_then(|line| line.split_once('=')).map(|(key, _)| key.trim());
-            let of = key.filter(|k| !k.is_empty()).map_or(String::new(), |key| format!(", `{key}`"));
-            format!("line {number}{of}: {reason}")
-        })
     }
 
     /// With every default filled in, as `--print-config` shows it and a recording keeps it.
@@ -270,7 +287,7 @@ impl RunOptions {
         fill(&mut self.pacing, "auto".to_owned());
         fill(&mut self.repeat, 1);
         fill(&mut self.report_interval, "1s".to_owned());
-        fill(&mut self.client, 0);
+        fill(&mut self.client, ClientNumber::default());
         self
     }
 
@@ -313,6 +330,7 @@ impl RunOptions {
             seed: self.seed(),
             parameters,
             mix: self.mix.as_deref().map(parse_mix).transpose().map_err(|e| anyhow!("--mix: {e}"))?,
+            client: self.client(),
         })
     }
 
@@ -323,10 +341,15 @@ impl RunOptions {
     /// The seed of arrivals and operations. Clients that make one load together must not send in step, so
     /// each has its own.
     fn load_seed(&self) -> Seed {
-        match self.client {
-            None | Some(0) => self.seed(),
-            Some(client) => self.seed().derive(&format!("client {client}")),
+        match self.client().number {
+            0 => self.seed(),
+            client => self.seed().derive(&format!("client {client}")),
         }
+    }
+
+    /// Which load machine this is.
+    pub(crate) fn client(&self) -> ClientNumber {
+        self.client.unwrap_or_default()
     }
 
     pub(crate) fn isolation(&self) -> anyhow::Result<Option<Isolation>> {
@@ -350,20 +373,52 @@ impl RunOptions {
             Some("spin") => Ok(Pacing::SleepThenSpin),
             Some("sleep") => Ok(Pacing::Sleep),
             // With one CPU a spinning client would take the server's time away.
-            None | Some("auto") if load::available_cpus().len() >= 2 => Ok(Pacing::SleepThenSpin),
+            None | Some("auto") if ::load::available_cpus().len() >= 2 => Ok(Pacing::SleepThenSpin),
             None | Some("auto") => Ok(Pacing::Sleep),
             Some(other) => bail!("--pacing {other}: there are auto, spin, sleep"),
         }
     }
 
+    /// Quantiles to show besides [`Quantile::PRINTED`].
+    pub(crate) fn quantiles(&self) -> anyhow::Result<Vec<Quantile>> {
+        self.percentiles.as_deref().map_or(Ok(Vec::new()), parse_percentiles)
+    }
+
+    /// Checks all that can be known without a connection, so that nothing wrong is kept silent: not by
+    /// `--print-config`, nor by a command that has no use for the option.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        let url = TargetUrl::parse(self.target.as_deref().unwrap_or(DEFAULT_TARGET))?;
+        registry::driver_of(&url)?;
+        let execution = if url.scheme == "sqlite" { Execution::Blocking } else { Execution::Polled };
+        let effective = self.clone().effective(execution);
+        let workload = registry::make_workload(&effective.workload_choice()?)?;
+        effective.load_spec(&workload.operations())?;
+        effective.isolation()?;
+        effective.report_interval()?;
+        effective.clock()?;
+        effective.server_cpus()?;
+        effective.quantiles()?;
+        let repeats = effective.repeat.unwrap_or(1);
+        if !(1..=1000).contains(&repeats) {
+            bail!("--repeat {repeats}: must be in 1..1000");
+        }
+        Ok(())
+    }
+
     pub(crate) fn cpus(&self) -> anyhow::Result<Vec<usize>> {
         let Some(list) = &self.cpus else { return Ok(Vec::new()) };
-        let cpus = load::parse_cpu_list(list).map_err(|e| anyhow!("--cpus: {e}"))?;
-        let available = load::available_cpus();
+        let cpus = ::load::parse_cpu_list(list).map_err(|e| anyhow!("--cpus: {e}"))?;
+        let available = ::load::available_cpus();
         if let Some(missing) = cpus.iter().find(|c| !available.is_empty() && !available.contains(c)) {
             bail!("--cpus {list}: this process may not use CPU {missing}; it may use {available:?}");
         }
         Ok(cpus)
+    }
+
+    /// The CPUs that the server is meant to use; any that its host may have.
+    pub(crate) fn server_cpus(&self) -> anyhow::Result<Option<Vec<usize>>> {
+        let list = self.server_cpus.as_deref();
+        list.map(|l| ::load::parse_cpu_list(l).map_err(|e| anyhow!("--server-cpus: {e}"))).transpose()
     }
 
     /// A duration flag.
@@ -381,119 +436,27 @@ impl RunOptions {
         }
         Ok(interval)
     }
-
-    fn model(&self) -> anyhow::Result<Model> {
-        let think = match &self.think {
-            Some(text) => Think::parse(text).map_err(|e| anyhow!("--think: {e}"))?,
-            None => Think::None,
-        };
-        if self.closed == Some(true) {
-            if self.visit.is_some() {
-                bail!("--visit with --closed: a partly open load is not closed; drop one of them");
-            }
-            if self.arrivals.is_some() {
-                bail!("--arrivals with --closed: a closed loop has no arrivals; drop one of them");
-            }
-            let throttled = self.rate.is_some() || self.phases.as_deref().is_some_and(|p| p.contains('@'));
-            if throttled && think != Think::None {
-                bail!(
-                    "--think with --closed --rate: a throttled loop keeps its rate instead; drop one of them"
-                );
-            }
-            return Ok(if throttled { Model::ThrottledClosed } else { Model::Closed { think } });
-        }
-        let arrivals = self.arrivals.as_deref().unwrap_or("poisson");
-        let process = Process::parse(arrivals).map_err(|e| anyhow!("--arrivals: {e}"))?;
-        match self.visit {
-            Some(mean_requests) => {
-                Ok(Model::PartlyOpen { process, visit: UserVisit { mean_requests, think } })
-            }
-            None if think != Think::None => {
-                bail!("--think: an open loop has none; add --closed, or --visit for a partly open load")
-            }
-            None => Ok(Model::Open { process }),
-        }
-    }
-
-    fn phases(&self, model: &Model) -> anyhow::Result<Vec<Phase>> {
-        let mut phases = match &self.phases {
-            Some(text) => {
-                if self.duration.is_some()
-                    || (self.rate.is_some() && !matches!(model, Model::ThrottledClosed))
-                {
-                    bail!("--phases with --duration or --rate: phases have their own; drop one of them");
-                }
-                parse_phases(text).map_err(|e| anyhow!("--phases: {e}"))?
-            }
-            None => vec![self.single_phase(model)?],
-        };
-        let warmup = RunOptions::time("--warmup", self.warmup.as_deref())?.unwrap_or(Nanos::ZERO);
-        if warmup > Nanos::ZERO {
-            let first = phases[0].clone();
-            let rate = first.rate.map(|(from, _)| (from, from));
-            let name = "warm-up".to_owned();
-            phases.insert(0, Phase { name, duration: warmup, rate, warm_up: true, ..first });
-        }
-        Ok(phases)
-    }
-
-    fn single_phase(&self, model: &Model) -> anyhow::Result<Phase> {
-        let asked = RunOptions::time("--duration", self.duration.as_deref())?;
-        let mut duration = asked.unwrap_or(Nanos::from_secs(10));
-        let mut rate =
-            self.rate.as_deref().map(parse_rate).transpose().map_err(|e| anyhow!("--rate: {e}"))?;
-        if let Model::Open { process: Process::Trace { offsets, .. } } = model {
-            // A trace brings its own time and rate.
-            let last = offsets.last().copied().unwrap_or(Nanos::ZERO);
-            if self.duration.is_none() {
-                duration = last + Nanos(1);
-            }
-            let count = offsets.iter().filter(|&&o| o < duration).count() as u64;
-            rate = Some(units::PerSecond::of(count, duration));
-        }
-        if duration == Nanos::ZERO {
-            bail!("--duration 0: must be longer than 0");
-        }
-        let text = format!("{duration}").replace(' ', "");
-        let name = rate.map_or(text.clone(), |r| format!("{text}@{r}"));
-        Ok(Phase { name, duration, rate: rate.map(|r| (r, r)), sessions: None, mix: None, warm_up: false })
-    }
-
-    /// The load, for a workload with these operations and default weights.
-    pub(crate) fn load_spec(&self, operations: &[(String, f64)]) -> anyhow::Result<LoadSpec> {
-        let names: Vec<String> = operations.iter().map(|(name, _)| name.clone()).collect();
-        let mix = match &self.mix {
-            Some(text) => {
-                let pairs = parse_mix(text).map_err(|e| anyhow!("--mix: {e}"))?;
-                mix_weights(&pairs, &names)?
-            }
-            None => operations.iter().map(|(_, weight)| *weight).collect(),
-        };
-        let model = self.model()?;
-        let phases = self.phases(&model)?;
-        if self.requests == Some(0) {
-            bail!("--requests 0: must be at least 1; leave it out for no limit");
-        }
-        let spec = LoadSpec {
-            model,
-            phases,
-            operations: names,
-            mix,
-            sessions: self.sessions.unwrap_or(8),
-            workers: self.threads.unwrap_or(1),
-            requests: self.requests,
-            timeout: RunOptions::time("--timeout", self.timeout.as_deref())?.filter(|t| *t > Nanos::ZERO),
-            drain: RunOptions::time("--drain", self.drain.as_deref())?.unwrap_or(Nanos::from_secs(5)),
-            retries: self.retries.unwrap_or(0),
-            pacing: self.pacing()?,
-            cpus: self.cpus()?,
-            seed: self.load_seed(),
-        };
-        spec.check()?;
-        Ok(spec)
-    }
 }
 
+/// Reads `98,99.5`, `p98,p99.5`.
+pub(crate) fn parse_percentiles(text: &str) -> anyhow::Result<Vec<Quantile>> {
+    let one = |item: &str| {
+        let item = item.trim();
+        // Plain numbers are per cent, as the option's name says: 1 is p1, not the maximum.
+        let named = if item.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+            format!("p{item}")
+        } else {
+            item.to_owned()
+        };
+        parse_quantile(&named).map_err(|_| {
+            anyhow!("--percentiles {text}: `{item}` is not in 0..100; expected a list such as `98,99.5`")
+        })
+    };
+    text.split(',').map(one).collect()
+}
+
+#[cfg(test)]
+mod fuzz_tests;
 #[cfg(test)]
 mod tests;
 

@@ -118,3 +118,57 @@ fn plans_are_golden() {
     ];
     assert_eq!(shown("ycsb-a"), core.join("\n"));
 }
+
+fn of_client(name: &str, client: (u16, u16)) -> Ycsb {
+    let mut config = YcsbConfig::from_name(name, 1.0, Seed(1), &[]).unwrap();
+    config.client = client;
+    Ycsb::new(config).unwrap()
+}
+
+/// The key of each of `count` requests of the operation at `index`, as planned from the run's start on.
+fn keys_of(ycsb: &Ycsb, index: u8, count: u64) -> Vec<String> {
+    let (mut tickets, mut plan) = (ycsb.tickets(), ycsb.new_plan());
+    let word = |text: String| text.split(' ').nth(1).unwrap().to_owned();
+    (0..count)
+        .map(|seq| {
+            let op = OpId(index);
+            ycsb.plan(Request { seq, op, ticket: tickets.next(seq, op) }, &mut plan);
+            word(plan.to_string())
+        })
+        .collect()
+}
+
+#[test]
+fn clients_insert_keys_of_their_own() {
+    // The inserts of the mix, and of a CoreWorkload.
+    for (name, insert) in [("ycsb", 1), ("ycsb-d", 2)] {
+        let alone = keys_of(&of_client(name, (0, 1)), insert, 900);
+        assert_eq!(alone, keys_of(&ycsb(name, &[]), insert, 900), "a client alone has the load of always");
+        let mut all: Vec<String> =
+            (0..3).flat_map(|client| keys_of(&of_client(name, (client, 3)), insert, 300)).collect();
+        all.sort();
+        let mut expected = alone;
+        expected.sort();
+        assert_eq!(all, expected, "{name}: three clients share out the keys of one");
+    }
+}
+
+#[test]
+fn clients_ask_differently_and_read_what_is_there() {
+    let reads = |client| keys_of(&of_client("ycsb-d", client), 0, 1_000);
+    assert_ne!(reads((0, 2)), reads((1, 2)), "not in step");
+    // A read at a time when this client's inserts are all of the odd numbers from 1,001 on.
+    let ycsb = of_client("ycsb-d", (1, 2));
+    let own = keys_of(&ycsb, 2, 600);
+    let mut plan = ycsb.new_plan();
+    let mut from_own = 0;
+    for seq in 0..2_000 {
+        ycsb.plan(Request { seq, op: OpId(0), ticket: 600 }, &mut plan);
+        let key = plan.to_string().split(' ').nth(1).unwrap().to_owned();
+        // The newest 128 may be in flight.
+        assert!(!own[600 - 128..].contains(&key), "{key} may not be there yet");
+        from_own += u64::from(own.contains(&key));
+    }
+    // `latest` draws the newest most often, and those are this client's own.
+    assert!(from_own > 1_000, "{from_own}");
+}

@@ -52,7 +52,7 @@ impl Builds {
         figures: &mut Figures,
     ) -> anyhow::Result<()> {
         for _ in 0..effort.rounds {
-            let mut command = Command::new(cargo_path());
+            let mut command = cargo_command();
             command.args(["bench", "--locked", "--quiet", "--package", package, "--bench", bench]);
             let output =
                 command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().context("cargo bench")?;
@@ -72,9 +72,11 @@ impl Builds {
 }
 
 /// What is hoped of the benches' figures.
-const TARGETS: [(&str, f64); 4] = [
+const TARGETS: [(&str, f64); 6] = [
     ("closed loop on null:, 1 session", 60.0),
     ("closed loop on null:, 8 sessions", 60.0),
+    ("overloaded open loop on null:, 1 session", 60.0),
+    ("overloaded open loop on null:, 8 sessions", 60.0),
     ("push and two stamps", 25.0),
     ("on disk", 12.0),
 ];
@@ -92,12 +94,13 @@ fn figure(line: &str) -> Option<(String, f64, &'static str)> {
 /// Units as benches print them and as the table shows them.
 const UNITS: [(&str, &str); 3] = [("ns each", "ns"), ("million samples/s", "M/s"), ("bytes per sample", "B")];
 
-fn cargo_path() -> std::ffi::OsString {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+/// The cargo that runs this.
+pub(crate) fn cargo_command() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
 fn cargo(arguments: &[&str]) -> anyhow::Result<()> {
-    let status = Command::new(cargo_path()).args(arguments).stdin(Stdio::null()).status().context("cargo")?;
+    let status = cargo_command().args(arguments).stdin(Stdio::null()).status().context("cargo")?;
     if !status.success() {
         bail!("`cargo {}` failed ({status})", arguments.join(" "));
     }

@@ -1,13 +1,11 @@
 //! A program run to its end, with what it cost: wall time, CPU time, memory.
 
+use super::glances::{self, Glance};
 use crate::stopwatch::Stopwatch;
 use anyhow::{Context, bail};
-use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use units::Nanos;
 
 /// What a finished program cost, with its children.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -18,8 +16,8 @@ pub(crate) struct Cost {
     /// Largest resident memory.
     pub(crate) peak_mib: f64,
     pub(crate) stdout: String,
-    /// CPU time of the threads that were watched, as last seen before they ended.
-    pub(crate) watched_s: f64,
+    /// What it had used at moments while it ran; empty unless it was watched.
+    pub(crate) glances: Vec<Glance>,
 }
 
 impl Cost {
@@ -29,15 +27,12 @@ impl Cost {
     }
 }
 
-/// How often threads are looked at.
-const GLANCE: Nanos = Nanos::from_millis(20);
-
 /// Runs a program; `accepted` are the exit codes that are no failure.
 pub(crate) fn run(command: &mut Command, accepted: &[i32]) -> anyhow::Result<Cost> {
     run_watching(command, accepted, None)
 }
 
-/// As [`run`], with the CPU time of the threads whose names begin with `watched`.
+/// As [`run`], with glances at the process and at its threads whose names begin with `watched`.
 pub(crate) fn run_watching(
     command: &mut Command,
     accepted: &[i32],
@@ -51,16 +46,16 @@ pub(crate) fn run_watching(
     let mut stdout = child.stdout.take().context("stdout is a pipe")?;
     let pid = child.id();
     let ended = AtomicBool::new(false);
-    let (said, status, usage, words, watched_s) = std::thread::scope(|scope| {
+    let (said, status, usage, words, glances) = std::thread::scope(|scope| {
         // Both pipes must be read, or a program that says much on one would wait for ever.
         let words = scope.spawn(move || read_all(&mut stderr));
-        let watch = watched.map(|prefix| scope.spawn(|| watch(pid, prefix, &ended)));
+        let watch = watched.map(|prefix| scope.spawn(|| glances::watch(pid, prefix, &stopwatch, &ended)));
         let said = read_all(&mut stdout);
         let reaped = reap(pid);
         ended.store(true, Ordering::Relaxed);
         let (status, usage) = reaped?;
-        let watched_s = watch.and_then(|thread| thread.join().ok()).unwrap_or(0.0);
-        anyhow::Ok((said, status, usage, words.join().unwrap_or_default(), watched_s))
+        let glances = watch.and_then(|thread| thread.join().ok()).unwrap_or_default();
+        anyhow::Ok((said, status, usage, words.join().unwrap_or_default(), glances))
     })?;
     let wall_s = stopwatch.seconds();
     if !libc::WIFEXITED(status) || !accepted.contains(&libc::WEXITSTATUS(status)) {
@@ -73,7 +68,7 @@ pub(crate) fn run_watching(
         system_s: seconds(usage.ru_stime),
         peak_mib: usage.ru_maxrss as f64 / 1024.0,
         stdout: said,
-        watched_s,
+        glances,
     })
 }
 
@@ -82,30 +77,6 @@ fn read_all(pipe: &mut impl Read) -> String {
     // What was read before an error is all that there is.
     let _ = pipe.read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// Looks at a process's threads until it has ended; the CPU time, s, of those whose names begin with `prefix`.
-fn watch(pid: u32, prefix: &str, ended: &AtomicBool) -> f64 {
-    let mut seen = BTreeMap::new();
-    while !ended.load(Ordering::Relaxed) {
-        let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-        for thread in threads.map(|entry| entry.path()) {
-            if let Some(nanos) = cpu_of(&thread, prefix) {
-                seen.insert(thread, nanos);
-            }
-        }
-        clock::pause(GLANCE);
-    }
-    seen.values().sum::<u64>() as f64 / 1e9
-}
-
-/// CPU time, ns, of a thread with such a name; `None` for others, and for one that has just ended.
-fn cpu_of(thread: &Path, prefix: &str) -> Option<u64> {
-    let name = std::fs::read_to_string(thread.join("comm")).ok()?;
-    if !name.starts_with(prefix) {
-        return None;
-    }
-    std::fs::read_to_string(thread.join("schedstat")).ok()?.split_whitespace().next()?.parse().ok()
 }
 
 /// Waits for a child, and gives its status and what it used.
@@ -135,7 +106,9 @@ mod tests {
         assert!(cost.cpu_s() > 0.0 && cost.wall_s > 0.0 && cost.peak_mib > 0.1, "{cost:?}");
         let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
         let cost = run_watching(Command::new("sh").args(["-c", burn]), &[0], Some("sh")).unwrap();
-        assert!(cost.watched_s > 0.0 && cost.watched_s <= cost.cpu_s() + 0.05, "{cost:?}");
+        let last = cost.glances.last().unwrap();
+        assert!(last.process.total() <= cost.cpu_s() + 0.05, "{cost:?}");
+        assert!(last.threads.unwrap().total() <= last.process.total() + 0.05, "{cost:?}");
         let error = run(Command::new("sh").args(["-c", "echo broken >&2; exit 3"]), &[0]).unwrap_err();
         assert!(error.to_string().contains("broken"), "{error}");
         assert!(run(&mut Command::new("no-such-program-here"), &[0]).is_err());

@@ -9,9 +9,33 @@ struct Figure {
     rounds: Vec<f64>,
 }
 
+/// On which side of a limit a figure should be.
+#[derive(Clone, Copy)]
+enum Side {
+    AtMost,
+    AtLeast,
+}
+
+impl Side {
+    fn words(self) -> &'static str {
+        match self {
+            Side::AtMost => "at most",
+            Side::AtLeast => "at least",
+        }
+    }
+
+    fn is_met(self, value: f64, limit: f64) -> bool {
+        match self {
+            Side::AtMost => value <= limit,
+            Side::AtLeast => value >= limit,
+        }
+    }
+}
+
 /// What is hoped of the median of a figure.
 struct Target {
     name: String,
+    side: Side,
     limit: f64,
     /// What the limit is, in words.
     words: String,
@@ -36,19 +60,29 @@ impl Figures {
 
     /// The median of a figure should be at most `limit`.
     pub(crate) fn at_most(&mut self, name: &str, limit: f64) {
-        self.targets.push(Target {
-            name: name.to_owned(),
-            limit,
-            words: format!("at most {}", plain(limit)),
-        });
+        self.target(name, Side::AtMost, limit, plain(limit));
     }
 
     /// The median of a figure should be at most this share of another's.
     pub(crate) fn at_most_of(&mut self, name: &str, share: f64, other: &str) {
+        self.target_of(name, Side::AtMost, share, other);
+    }
+
+    /// The median of a figure should be at least this share of another's.
+    pub(crate) fn at_least_of(&mut self, name: &str, share: f64, other: &str) {
+        self.target_of(name, Side::AtLeast, share, other);
+    }
+
+    fn target_of(&mut self, name: &str, side: Side, share: f64, other: &str) {
         if let Some(theirs) = self.median(other) {
-            let words = format!("at most {} of `{other}`", plain(share));
-            self.targets.push(Target { name: name.to_owned(), limit: share * theirs, words });
+            let of = if share == 1.0 { String::new() } else { format!("{} of ", plain(share)) };
+            self.target(name, side, share * theirs, format!("{of}`{other}`"));
         }
+    }
+
+    fn target(&mut self, name: &str, side: Side, limit: f64, limit_words: String) {
+        let words = format!("{} {limit_words}", side.words());
+        self.targets.push(Target { name: name.to_owned(), side, limit, words });
     }
 
     /// A line under the table.
@@ -97,7 +131,7 @@ impl fmt::Display for Figures {
             let spread = format!("[{} … {}]", plain(smallest), plain(largest));
             write!(f, "  {name:<width$}  {:>9} {unit:<9} {spread:<20}", plain(middle))?;
             for target in self.targets.iter().filter(|target| target.name == *name) {
-                let met = if middle <= target.limit { "met" } else { "MISSED" };
+                let met = if target.side.is_met(middle, target.limit) { "met" } else { "MISSED" };
                 write!(f, "  {met}: {}", target.words)?;
             }
             writeln!(f)?;
@@ -122,6 +156,7 @@ mod tests {
         }
         figures.at_most("ours", 15.0);
         figures.at_most_of("ours", 0.5, "theirs, longer");
+        figures.at_least_of("theirs, longer", 1.0, "ours");
         figures.note("that was all");
         let text = figures.to_string();
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
@@ -130,8 +165,28 @@ mod tests {
             "ours                   20 µs        [10 … 30]             \
              MISSED: at most 15  met: at most 0.5 of `theirs, longer`"
         );
-        assert_eq!(lines[1], "theirs, longer        200 µs        [100 … 300]");
+        assert_eq!(
+            lines[1],
+            "theirs, longer        200 µs        [100 … 300]           met: at least `ours`"
+        );
         assert_eq!(lines[2], "that was all");
+    }
+
+    #[test]
+    fn a_target_is_met_on_its_own_side_alone() {
+        let shown = |limit_of: fn(&mut Figures)| {
+            let mut figures = Figures::default();
+            figures.add("two", "", 2.0);
+            figures.add("three", "", 3.0);
+            limit_of(&mut figures);
+            figures.to_string()
+        };
+        assert!(shown(|f| f.at_most("two", 2.0)).contains("met: at most 2"));
+        assert!(shown(|f| f.at_most("three", 2.0)).contains("MISSED: at most 2"));
+        assert!(shown(|f| f.at_least_of("three", 1.0, "two")).contains("met: at least `two`"));
+        assert!(shown(|f| f.at_least_of("two", 1.0, "three")).contains("MISSED: at least `three`"));
+        assert!(shown(|f| f.at_least_of("two", 0.5, "three")).contains("met: at least 0.5 of `three`"));
+        assert!(!shown(|f| f.at_least_of("two", 1.0, "nobody")).contains("met"));
     }
 
     #[test]

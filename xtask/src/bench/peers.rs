@@ -71,7 +71,8 @@ impl<'a> Ground<'a> {
         command.args(["-n", "-M", "prepared", "-j", "1", "-f"]).arg(&self.script).args(words);
         command.arg("-h").arg(self.host(transport)).args(["-p", &self.server.port().to_string()]);
         command.args(["-U", self.server.user(), "postgres"]);
-        child::run(&mut command, &[0])
+        // With `-j 1` its only thread is the process itself.
+        child::run_watching(&mut command, &[0], Some("pgbench"))
     }
 
     /// `sysbench` with a prepared `SELECT 1`; `None` where it is not installed.

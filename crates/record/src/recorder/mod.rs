@@ -1,7 +1,7 @@
 //! The recorder of a live run.
 //!
 //! One low-priority thread drains the workers' rings, reads all clocks together ten times a second, turns
-//! ticks into instants, and closes a part file each second. It is off the hot path in every sense: workers
+//! ticks into instants, and closes a part file each half second. It is off the hot path in every sense: workers
 //! share nothing with it but their ring, and a disk that is slow, full or gone costs samples that are
 //! counted, never a wait.
 
@@ -28,23 +28,28 @@ pub struct RecorderConfig {
     pub dir: PathBuf,
     /// The header; the recorder itself sets `epoch_wall_ns`.
     pub header: RunHeader,
-    /// How often a part file is closed: what a killed run can lose.
+    /// How often a part file is closed. A killed run loses what completed since the last one was begun: this
+    /// long, and besides a drain interval and the time that a part takes to be written.
     pub part_interval: Nanos,
     /// How often the rings are drained.
     pub drain_interval: Nanos,
     /// How often all clocks are read together, at least.
     pub anchor_interval: Nanos,
+    /// Set at the first write error, for producers that would rather end than go on into nothing.
+    pub on_trouble: Option<&'static AtomicBool>,
 }
 
 impl RecorderConfig {
-    /// One-second parts, a drain each 20 ms, an anchor each 100 ms.
+    /// A part each half second, so that a killed run loses less than a second even where a part takes several
+    /// hundred milliseconds to be written; a drain each 20 ms, an anchor each 100 ms.
     pub fn new(dir: impl Into<PathBuf>, header: RunHeader) -> RecorderConfig {
         RecorderConfig {
             dir: dir.into(),
             header,
-            part_interval: Nanos::from_secs(1),
+            part_interval: Nanos::from_millis(500),
             drain_interval: Nanos::from_millis(20),
             anchor_interval: Nanos::from_millis(100),
+            on_trouble: None,
         }
     }
 }

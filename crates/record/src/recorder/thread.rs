@@ -4,7 +4,7 @@ use super::sink::Message;
 use super::timeline::Timeline;
 use super::{RecorderConfig, Shared, lock};
 use crate::live::LiveCounts;
-use crate::table::sample::ROWS_MAX;
+use crate::sealed::ROWS_MAX;
 use crate::{
     Consumer, EndOfRun, Event, EventKind, NoiseObservation, RawSample, RecordError, RecordingWriter, Sample,
 };
@@ -93,10 +93,11 @@ impl Work {
             let stopping = self.shared.stop.load(Ordering::Acquire);
             self.drain();
             let anchor_due = self.timeline.age(&self.clock) >= self.config.anchor_interval;
-            if stopping || anchor_due || self.backlog.len() >= BACKLOG_MAX {
+            let part_due = self.since(self.part_begun) >= self.config.part_interval;
+            // With a part, so that it holds all that was drained: what waits for an anchor dies with the process.
+            if stopping || anchor_due || part_due || self.backlog.len() >= BACKLOG_MAX {
                 self.convert();
             }
-            let part_due = self.since(self.part_begun) >= self.config.part_interval;
             if stopping || part_due || self.open.len() >= ROWS_MAX {
                 self.close_part();
             }
@@ -225,6 +226,10 @@ impl Work {
         let trouble = self.writer.trouble().unwrap_or("the disk refused a part").to_owned();
         self.tell(began, "disk", format!("{new} samples could not be written: {trouble}"));
         lock(&self.shared.trouble).get_or_insert(trouble);
+        if let Some(flag) = self.config.on_trouble {
+            // Relaxed: whoever sees it asks `Recorder::trouble`, which has a lock of its own.
+            flag.store(true, Ordering::Relaxed);
+        }
     }
 
     fn tell(&mut self, began: Ticks, subject: &str, detail: String) {

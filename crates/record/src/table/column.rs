@@ -1,6 +1,7 @@
 //! Writing and reading one column with nulls, without allocating for each batch.
 
 use crate::error::one_line;
+use crate::guard::guarded;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
 use parquet::data_type::{DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -103,8 +104,10 @@ impl<T: DataType> ColumnSource<T> {
     pub(crate) fn advance(&mut self, rows: usize) -> Result<(), String> {
         self.values.clear();
         self.levels.clear();
-        let read = self.reader.read_records(rows, Some(&mut self.levels), None, &mut self.values);
-        let (records, _, _) = read.map_err(one_line)?;
+        let (records, _, _) = guarded(|| {
+            let read = self.reader.read_records(rows, Some(&mut self.levels), None, &mut self.values);
+            read.map_err(one_line)
+        })?;
         if records == rows && (self.values.len() == rows || self.levels.len() == rows) {
             return Ok(());
         }

@@ -28,9 +28,6 @@ use std::sync::LazyLock;
 /// The name of the table in footers, and of its directory.
 pub(crate) const TABLE: &str = "samples";
 
-/// Rows of a part at most: a row group of the size that readers like, ≈ 12 MB.
-pub(crate) const ROWS_MAX: usize = 1 << 20;
-
 static SCHEMA: LazyLock<TypePtr> = LazyLock::new(|| {
     sealed::schema(
         "message sample {
@@ -69,8 +66,14 @@ static PROPERTIES: LazyLock<WriterPropertiesPtr> = LazyLock::new(|| {
             "arrived_ns",
             "seq",
             "session",
+            "client",
+            "op",
+            "phase",
+            "outcome",
+            "retries",
+            "flags",
         ],
-        &["client", "op", "phase", "outcome", "retries", "flags"],
+        &[],
     )
 });
 

@@ -7,7 +7,7 @@ use analysis::{Analysis, CompareOptions, ComparedRow, Comparison, VerdictState, 
 use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use units::Bound;
+use units::{Bound, Quantile, parse_quantile};
 
 /// A change that must not be: `p99 > +5%`.
 #[derive(Clone, PartialEq, Debug)]
@@ -28,6 +28,11 @@ impl Limit {
             return Err(expected());
         }
         Ok(Limit { text: text.to_owned(), row: row.trim().to_owned(), above: 1.0 + percent / 100.0 })
+    }
+
+    /// What the recordings must be asked for besides the usual quantiles.
+    fn quantile(&self) -> Option<Quantile> {
+        parse_quantile(&self.row).ok().filter(|_| self.row.starts_with('p'))
     }
 
     /// Whether the whole interval of the ratio lies above the limit; an error where that can't be told: a gate
@@ -75,9 +80,10 @@ pub(crate) fn run(arguments: CompareArguments, json: bool) -> anyhow::Result<End
         Some(text) => Some(search::percentage(text).map_err(|e| anyhow!("--equivalent-within {e}"))?),
         None => None,
     };
+    let quantiles: Vec<Quantile> = limits.iter().filter_map(Limit::quantile).collect();
     let (base, new) = match (&arguments.base, &arguments.new, &arguments.run, &arguments.vs) {
-        (Some(base), Some(new), None, None) => (analyses(base)?, analyses(new)?),
-        (None, None, Some(base), Some(new)) => interleave(base, new, &arguments)?,
+        (Some(base), Some(new), None, None) => (analyses(base, &quantiles)?, analyses(new, &quantiles)?),
+        (None, None, Some(base), Some(new)) => interleave(base, new, &arguments, &quantiles)?,
         _ => bail!("compare: name two recordings, or two commands with --run and --vs"),
     };
     let options =
@@ -88,10 +94,11 @@ pub(crate) fn run(arguments: CompareArguments, json: bool) -> anyhow::Result<End
     show(&comparison, &limits, arguments.force, json)
 }
 
-fn analyses(path: &Path) -> anyhow::Result<Vec<Analysis>> {
+fn analyses(path: &Path, quantiles: &[Quantile]) -> anyhow::Result<Vec<Analysis>> {
+    let options = output::analysis_options_with(quantiles);
     open_recordings(path)?
         .into_iter()
-        .map(|recording| Ok(analysis::analyse(&[recording], &crate::output::analysis_options())?))
+        .map(|recording| Ok(analysis::analyse(&[recording], &options)?))
         .collect()
 }
 
@@ -137,6 +144,7 @@ fn interleave(
     base: &str,
     new: &str,
     arguments: &CompareArguments,
+    quantiles: &[Quantile],
 ) -> anyhow::Result<(Vec<Analysis>, Vec<Analysis>)> {
     let repeats = arguments.repeat;
     if !(1..=1000).contains(&repeats) {
@@ -164,7 +172,7 @@ fn interleave(
             run_process(flags, &directory.join(format!("run-{number:03}")))?;
         }
     }
-    Ok((analyses(&sides[0].1)?, analyses(&sides[1].1)?))
+    Ok((analyses(&sides[0].1, quantiles)?, analyses(&sides[1].1, quantiles)?))
 }
 
 fn run_process(words: &[String], directory: &Path) -> anyhow::Result<()> {

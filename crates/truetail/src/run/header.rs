@@ -25,9 +25,9 @@ pub(super) fn make(parts: &Parts<'_>) -> anyhow::Result<RunHeader> {
     let mut workload_facts = vec![("scale".to_owned(), parts.workload.scale.to_string())];
     workload_facts.extend(parts.workload.parameters.clone());
     Ok(RunHeader {
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        tool_version: crate::VERSION.to_owned(),
         command: command_line(parts.url),
-        client: parts.options.client.unwrap_or(0),
+        client: parts.options.client().number,
         epoch_wall_ns: clock::wall_time_ns(),
         provenance: Provenance::Live,
         load: LoadFacts {
@@ -47,7 +47,7 @@ pub(super) fn make(parts: &Parts<'_>) -> anyhow::Result<RunHeader> {
         target_facts: target_facts(parts.target),
         host: host::facts(),
         clock_facts: clock_facts(parts.calibration),
-        capabilities: capabilities(parts),
+        capabilities: capabilities(parts)?,
         config: parts.options.to_toml()?,
     })
 }
@@ -73,7 +73,7 @@ fn phases(spec: &LoadSpec) -> anyhow::Result<Vec<PhaseFacts>> {
             begin,
             end,
             offered: phase.rate,
-            sessions: phase.sessions.unwrap_or(spec.sessions).min(spec.sessions),
+            sessions: phase.sessions.unwrap_or(spec.sessions),
             mix: spec.phase_mix(phase)?,
         });
         begin = end;
@@ -127,18 +127,35 @@ fn skew(ticks_per_nano: f64) -> String {
 }
 
 /// What was asked of the system, and what was granted.
-fn capabilities(parts: &Parts<'_>) -> Vec<(String, String)> {
+fn capabilities(parts: &Parts<'_>) -> anyhow::Result<Vec<(String, String)>> {
     let mut list = Vec::new();
     let slack = clock::set_timer_slack(Nanos(1));
     list.push(("timer slack 1 ns".to_owned(), if slack { "granted" } else { "refused" }.to_owned()));
+    list.push(slices(parts));
     if let Some(cpus) = &parts.options.cpus {
         let asked = format!("workers on CPUs {cpus}");
         list.push((asked, pinning(&parts.spec.cpus)));
     }
-    if let Some(cpus) = &parts.options.server_cpus {
-        list.push(host::server_cpus(cpus, &parts.target.server_pids));
+    if let Some(cpus) = parts.options.server_cpus()? {
+        list.push(host::server_cpus(&cpus, &parts.target.server_pids));
     }
-    list
+    Ok(list)
+}
+
+/// Where recorder, observer, view and supervisor run when the workers have CPUs of their own.
+pub(super) fn helpers(spec: &LoadSpec, off_workers: &load::OffWorkers) -> Option<(String, String)> {
+    let asked = format!("other threads off CPUs {}", load::show_cpu_list(&spec.cpus));
+    (!spec.cpus.is_empty()).then(|| (asked, off_workers.found(&spec.cpus)))
+}
+
+/// Tries a worker's short slices on a thread of its own.
+fn slices(parts: &Parts<'_>) -> (String, String) {
+    let asked = format!("slices of {} µs for workers", load::WORKER_SLICE.0 / 1000);
+    if parts.execution == Execution::Blocking {
+        return (asked, "not asked: the workers are the database".to_owned());
+    }
+    let tried = std::thread::spawn(|| clock::ask_for_short_slices(load::WORKER_SLICE)).join();
+    (asked, tried.map_or_else(|_| "not verified".to_owned(), |answer| answer.to_string()))
 }
 
 /// Tries the pinning on a thread of its own and reads it back.

@@ -138,7 +138,7 @@ impl Painter {
         let _ = writeln!(text, "{}", troubles(seen));
         let _ = writeln!(
             text,
-            "{} time, last second   p50 {:>8}   p99 {:>8}   p99.9 {:>8}   max {:>8}",
+            "{}, last second  p50 {:>8}  p99 {:>8}  p99.9 {:>8}  max {:>8}",
             self.measure(),
             time(seen.p50),
             time(seen.p99),

@@ -22,7 +22,7 @@ pub(crate) fn repeat(options: &RunOptions, repeats: u32, quiet: bool) -> anyhow:
         output::note(&format!("run {number} of {repeats}"));
         let mut one = options.clone();
         one.out = Some(parent.join(format!("run-{number:03}")));
-        done.push(execute(&one, quiet)?);
+        done.push(execute(&one, quiet)?.whole()?);
     }
     show(&done, &parent, quiet)
 }

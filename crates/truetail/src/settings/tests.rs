@@ -66,8 +66,12 @@ fn options() -> impl Strategy<Value = RunOptions> {
         text(&["ReadRecord=90,UpdateRecord=10", "readrecord=1", "ReadRecord=0", "A=1", "ReadRecord=nan"]),
         text(&["auto", "spin", "sleep"]),
         text(&["0", "0-1", "1-0", "0,0", "4096", "18446744073709551615", "0-4294967295"]),
-        prop::option::of(any::<u16>()),
+        prop::option::of(
+            (any::<u16>(), prop::option::of(1u16..))
+                .prop_map(|(number, of)| ClientNumber { number: of.map_or(number, |of| number % of), of }),
+        ),
         text(TIMES),
+        text(&["99", "p99.5,98", "max", "101", ",", "50,,", "1e9"]),
     );
     (load, sizes, rest).prop_map(|(load, sizes, rest)| RunOptions {
         rate: load.0,
@@ -88,6 +92,7 @@ fn options() -> impl Strategy<Value = RunOptions> {
         cpus: rest.2,
         client: rest.3,
         report_interval: rest.4,
+        percentiles: rest.5,
         ..RunOptions::default()
     })
 }
@@ -131,6 +136,9 @@ proptest! {
             Err(error) => prop_assert!(is_one_line(&crate::output::one_line(&error)), "{:?}", error),
         }
         let _ = effective.report_interval(); // an answer or an error, both are fine
+        if let Err(error) = options.check() {
+            prop_assert!(is_one_line(&crate::output::one_line(&error)), "{:?}", error);
+        }
     }
 
     #[test]
@@ -156,4 +164,18 @@ fn a_refusal_names_the_key_and_never_the_value() {
     let error = RunOptions::from_toml("seed = 1\ntarget = [\"postgres://u:hush@h/d\"]").expect_err("a list");
     assert!(error.starts_with("line 2, `target`: "), "{error}");
     assert!(!error.contains("hush"), "{error}");
+}
+
+#[test]
+fn a_phase_may_have_more_sessions_than_the_others() {
+    let phases = Some("1s@5/s, 1s@5/s sessions=16, 1s@5/s sessions=2".to_owned());
+    let options = RunOptions { phases, ..RunOptions::default() }.effective(Execution::Polled);
+    let spec = options.load_spec(&operations()).expect("a load");
+    assert_eq!(spec.sessions, 16);
+    // The warm-up is the first phase's.
+    let of_phases: Vec<Option<u32>> = spec.phases.iter().map(|p| p.sessions).collect();
+    assert_eq!(of_phases, [Some(8), Some(8), Some(16), Some(2)]);
+    let phases = Some("1s@5/s sessions=65001".to_owned());
+    let options = RunOptions { phases, ..RunOptions::default() }.effective(Execution::Polled);
+    assert!(options.load_spec(&operations()).is_err());
 }

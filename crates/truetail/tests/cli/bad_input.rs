@@ -57,6 +57,11 @@ fn values_of_flags() {
             (&["run", "null:", "--pacing", "x"], &["--pacing x", "spin"]),
             (&["run", "null:", "--cpus", "1000"], &["--cpus 1000", "may use"]),
             (&["run", "null:", "--cpus", "x"], &["--cpus", "`x`"]),
+            (&["run", "null:", "--server-cpus", "x-y"], &["--server-cpus", "`x-y`", "0,2-5"]),
+            (&["run", "null:", "--server-cpus", ""], &["--server-cpus", "0,2-5"]),
+            (&["run", "null:", "--server-cpus", "garbage"], &["--server-cpus", "`garbage`"]),
+            (&["run", "null:", "--server-cpus", "3-1"], &["--server-cpus", "3-1"]),
+            (&["run", "null:", "--client", "4/4"], &["--client", "4/4", "numbered from 0", "3/4"]),
             (&["run", "null:", "--isolation", "x"], &["--isolation x", "serializable"]),
             (&["run", "null:", "--compat", "x"], &["--compat x", "benchbase"]),
             (&["run", "null:", "--mix", "A=1"], &["mix", "`A`", "ReadRecord"]),
@@ -74,6 +79,27 @@ fn values_of_flags() {
     );
 }
 
+/// A file of arrivals.
+const TRACE: &str = concat!("trace:", env!("CARGO_MANIFEST_DIR"), "/tests/cli/arrivals.txt");
+
+/// What has no use for an option refuses it all the same when it is wrong.
+#[test]
+fn options_that_are_only_looked_at() {
+    assert_refused(
+        "bad-unused",
+        &[
+            (&["run", "--print-config", "--rate", "garbage"], &["--rate", "garbage", "2000/s"]),
+            (&["run", "--print-config", "--closed", "--visit", "3"], &["--visit", "--closed"]),
+            (&["run", "--print-config", "-w", "ycbs"], &["--workload ycbs"]),
+            (&["run", "--print-config", "oracle:"], &["oracle"]),
+            (&["load", "null:", "--rate", "garbage"], &["--rate", "garbage", "2000/s"]),
+            (&["check", "null:", "--server-cpus", "x"], &["--server-cpus", "`x`"]),
+            (&["cleanup", "null:", "--report-interval", "1ns"], &["--report-interval"]),
+            (&["run", "--rate", "garbage"], &["--rate", "garbage"]),
+        ],
+    );
+}
+
 #[test]
 fn flags_that_contradict_each_other() {
     assert_refused(
@@ -84,6 +110,17 @@ fn flags_that_contradict_each_other() {
             (&["run", "null:", "--think", "exp:5ms"], &["--think", "--closed", "--visit"]),
             (&["run", "null:", "--closed", "--rate", "5/s", "--think", "exp:1s"], &["--think", "--rate"]),
             (&["run", "null:", "--phases", "1s@5/s", "--rate", "5/s"], &["--phases", "--rate", "drop one"]),
+            (
+                &["run", "null:", "--closed", "--rate", "7/s", "--phases", "1s@50/s"],
+                &["--rate 7/s", "--phases"],
+            ),
+            (&["run", "null:", "--phases", "1s@5/s", "-d", "5s"], &["--phases", "--duration 5s", "drop one"]),
+            (
+                &["run", "null:", "--arrivals", TRACE, "--rate", "999/s"],
+                &["--rate 999/s", "trace", "drop one"],
+            ),
+            (&["run", "null:", "--arrivals", TRACE, "--phases", "1s@5/s"], &["--phases", "1s@5/s", "trace"]),
+            (&["search", "null:", "--slo", "p99 < 1s", "--arrivals", TRACE], &["--arrivals trace", "search"]),
             (&["export", "x", "--format", "hdr", "--json"], &["--format hdr", "--json"]),
             (&["export", "x", "--measure", "service"], &["--measure service", "csv", "hdr"]),
             (&["export", "x", "--format", "xml"], &["--format xml", "csv, hdr, json"]),
@@ -160,12 +197,28 @@ fn configuration_files() {
     scratch.truetail(&["run", "--config", "none.toml"]).refused(&["--config none.toml", "check the path"]);
     for (text, named) in [
         ("rate = 5\n", &["line 1", "rate"][..]),
-        ("\nraet = \"5/s\"\n", &["line 2", "raet", "rate"]),
+        ("\nraet = \"5/s\"\n", &["line 2", "raet", "did you mean `rate`"]),
         ("rate = \n", &["line 1"]),
         ("[load]\nrate = \"5/s\"\n", &["load"]),
     ] {
         scratch.write("bad.toml", text);
         scratch.truetail(&["run", "--config", "bad.toml"]).refused(&[&["--config bad.toml"], named].concat());
+    }
+    for (command, text, named) in [
+        ("search", "[search]\nsol = \"p99 < 1s\"\n", &["[search]", "`sol`", "did you mean `slo`"][..]),
+        ("search", "[search]\nslo = \"p99 < soon\"\n", &["--slo", "soon"]),
+        ("search", "[search]\nfrom = \"5/s\"\n", &["--slo <LIMIT>", "required"]),
+        ("search", "rate = \"5/s\"\n[search]\nslo = \"p99 < 1s\"\n", &["search with --rate"]),
+        ("search", "[search]\nslo = [[1]]\nfrom = {}\n", &["[search]", "`from`", "table"]),
+        ("search", "[serach]\nslo = \"p99 < 1s\"\n", &["serach", "did you mean `search`"]),
+        ("report", "[report]\npercentile = \"99\"\n", &["[report]", "did you mean `percentiles`"]),
+        ("compare", "[compare]\nfail_if = \"p99 > 5%\"\n", &["[compare]", "did you mean `fail-if`"]),
+        ("export", "[export]\nformt = \"hdr\"\n", &["[export]", "did you mean `format`"]),
+        ("export", "[export]\nformat = \"xml\"\n", &["--format xml", "csv, hdr, json"]),
+    ] {
+        scratch.write("bad.toml", text);
+        let rest: &[&str] = if command == "compare" { &["x", "y"] } else { &["x"] };
+        scratch.truetail(&[&[command, "--config", "bad.toml"], rest].concat()).refused(named);
     }
     scratch.write("bytes.toml", "");
     std::fs::write(scratch.path("bytes.toml"), [0xff, 0xfe]).expect("a file");
@@ -213,7 +266,7 @@ fn recordings_that_can_not_be_compared() {
     scratch.truetail(&["compare", "open", "closed"]).refused(&["open loop", "closed loop"]);
     let compare = |more: &[&'static str]| scratch.truetail(&[&["compare", "open", "open"], more].concat());
     compare(&["--fail-if", "p99"]).refused(&["--fail-if 'p99'", "p99 > +5%"]);
-    compare(&["--fail-if", "p98 > 5%"]).refused(&["--fail-if", "`p98`", "p50"]);
+    compare(&["--fail-if", "p101 > 5%"]).refused(&["--fail-if", "`p101`", "p50"]);
     compare(&["--equivalent-within", "x"]).refused(&["--equivalent-within x", "5%"]);
     compare(&["--equivalent-within", "-5%"]).refused(&["--equivalent-within", "-5%"]);
     scratch.truetail(&["compare", "--run", "null: '", "--vs", "null:"]).refused(&["quote"]);
@@ -228,7 +281,7 @@ fn limits_of_a_search() {
         "bad-search",
         &[
             (&["search", "null:", "--slo", "garbage"], &["--slo", "garbage", "p99 < 10ms"]),
-            (&["search", "null:", "--slo", "p98 < 10ms"], &["--slo", "p98", "p99.9"]),
+            (&["search", "null:", "--slo", "p101 < 10ms"], &["--slo", "p101", "p99.9"]),
             (&["search", "null:", "--slo", "p99 < soon"], &["--slo", "soon"]),
             (&["search", "null:", "--slo", "p99 < 1s", "--from", "5", "--to", "3"], &["--from 5", "--to 3"]),
             (&["search", "null:", "--slo", "p99 < 1s", "--from", "-5"], &["--from", "-5"]),

@@ -7,7 +7,7 @@ use testkit::postgres::{Authentication, Options, server};
 const ALL: &[&str] = &[
     "sqlite:data.db",
     "-w",
-    "ycsb-a",
+    "ycsb",
     "--scale",
     "2",
     "-p",
@@ -61,8 +61,10 @@ const ALL: &[&str] = &[
     "2",
     "--report-interval",
     "2s",
+    "--percentiles",
+    "98,99.5",
     "--client",
-    "7",
+    "7/9",
 ];
 
 #[test]
@@ -104,6 +106,77 @@ fn a_file_holds_whatever_flags_hold() {
         }
     }
     assert!(seen >= 25, "only {seen} flags were found in {help}");
+}
+
+/// One file for a run, a search, and what is done with their recordings.
+const SHARED: &str = r#"
+target = "null:"
+warmup = "0s"
+duration = "1s"
+
+[search]
+slo = "p50 < 5s"
+from = "200/s"
+to = "400/s"
+
+[report]
+percentiles = "98"
+
+[compare]
+fail-if = ["p50 > +100000000%", "p85 > +100000000%"]
+force = true
+
+[export]
+format = "hdr"
+"#;
+
+#[test]
+fn one_file_serves_all_commands() {
+    let scratch = Scratch::new("one-file");
+    scratch.write("all.toml", SHARED);
+    let truetail = |arguments: &[&str]| scratch.truetail(&[arguments, &["--config", "all.toml"]].concat());
+    truetail(&["run", "-o", "a"]).judged();
+    let config = scratch.recording("a").header().config.clone();
+    assert!(!config.contains("slo") && !config.contains("[search]"), "{config}");
+
+    let found = truetail(&["search", "-o", "s"]).well();
+    assert!(found.stdout.contains("`p50 < 5s` is shown to hold: 400/s"), "{found:?}");
+    // A flag wins over the section, and its precision is not in either.
+    let found = truetail(&["search", "-o", "t", "--to", "300/s"]).well();
+    assert!(found.stdout.contains("`p50 < 5s` is shown to hold: 300/s"), "{found:?}");
+
+    let page = truetail(&["report", "a"]).judged();
+    assert!(page.stdout.contains("p98"), "{page:?}");
+    let page = truetail(&["report", "a", "--percentiles", "97"]).judged();
+    assert!(page.stdout.contains("p97") && !page.stdout.contains("p98"), "{page:?}");
+    let compared = truetail(&["compare", "a", "a", "--json"]).well().json();
+    assert!(compared["rows"].to_string().contains("\"p85\""), "{compared}");
+    // A list that was given takes the place of the file's.
+    truetail(&["compare", "a", "a", "--fail-if", "p77 < 5%"]).refused(&["p77 < 5%"]);
+    let log = truetail(&["export", "a"]).well();
+    assert!(log.stdout.starts_with("#[") || log.stdout.starts_with("#truetail"), "{}", log.stdout);
+    assert!(!truetail(&["export", "a", "--format", "csv"]).well().stdout.contains("HIST"));
+
+    scratch.write("json.toml", &format!("json = true\n{SHARED}"));
+    let document = scratch.truetail(&["report", "a", "--config", "json.toml"]).judged().json();
+    assert_eq!(document["schema"], "truetail.run/1");
+}
+
+#[test]
+fn a_printed_search_round_trips() {
+    let scratch = Scratch::new("search-round-trip");
+    scratch.write("all.toml", SHARED);
+    let print = |file: &str| {
+        scratch.truetail(&["search", "--print-config", "--config", file, "--timeout", "1s"]).well().stdout
+    };
+    let printed = print("all.toml");
+    for line in
+        ["[search]", "slo = \"p50 < 5s\"", "from = \"200/s\"", "precision = \"5%\"", "timeout = \"1s\""]
+    {
+        assert!(printed.contains(line), "no {line} in {printed}");
+    }
+    scratch.write("printed.toml", &printed);
+    assert_eq!(print("printed.toml"), printed);
 }
 
 #[test]

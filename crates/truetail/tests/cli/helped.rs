@@ -35,7 +35,8 @@ fn the_help_of_run_lists_targets_and_workloads() {
 #[test]
 fn the_version_is_told() {
     let scratch = Scratch::new("version");
-    let expected = format!("truetail {}\n", env!("CARGO_PKG_VERSION"));
+    let expected = format!("truetail {}\n", env!("TRUETAIL_VERSION"));
+    assert!(expected.starts_with(concat!("truetail ", env!("CARGO_PKG_VERSION"), " (commit ")), "{expected}");
     assert_eq!(scratch.truetail(&["--version"]).well().stdout, expected);
     assert_eq!(scratch.truetail(&["-V"]).well().stdout, expected);
 }

@@ -30,7 +30,13 @@ impl Scratch {
 
     /// Runs the program to its end.
     pub(crate) fn truetail(&self, arguments: &[&str]) -> Ended {
-        let output = self.command(arguments).output().expect("the program starts");
+        self.run(&mut self.command(arguments))
+    }
+
+    /// Runs a command that [`Scratch::command`] made to its end.
+    pub(crate) fn run(&self, command: &mut Command) -> Ended {
+        let output = command.output().expect("the program starts");
+        let arguments: Vec<_> = command.get_args().map(|a| a.to_string_lossy().into_owned()).collect();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
         let ended = Ended {
             arguments: arguments.join(" "),
@@ -50,9 +56,11 @@ impl Scratch {
         Running { child, lines, said: String::new(), arguments: arguments.join(" ") }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    /// The program with these arguments, for whoever wants to change more of how it starts.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_truetail"));
-        command.args(arguments).current_dir(&self.directory).env_remove("PGPASSWORD");
+        command.args(arguments).current_dir(&self.directory);
+        command.env_remove("PGPASSWORD").env_remove("PGPASSFILE");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -163,6 +171,20 @@ impl Running {
         let pid = i32::try_from(self.child.id()).expect("a process id");
         // SAFETY: `kill` takes plain numbers; the child is ours and not waited for, so its id is its own.
         assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+    }
+
+    /// Its threads at present: (name, CPUs that it may use, as the kernel lists them).
+    pub(crate) fn threads(&self) -> Vec<(String, String)> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("its threads");
+        let threads = tasks.filter_map(|task| {
+            let path = task.expect("a thread").path();
+            // One that ends while this looks is none any more.
+            let name = std::fs::read_to_string(path.join("comm")).ok()?.trim().to_owned();
+            let status = std::fs::read_to_string(path.join("status")).ok()?;
+            let cpus = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+            Some((name, cpus.trim().to_owned()))
+        });
+        threads.collect()
     }
 
     /// Waits for the end; `None` as a code is a signal.

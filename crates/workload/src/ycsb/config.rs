@@ -195,6 +195,9 @@ pub struct YcsbConfig {
     pub operation_count: u64,
     /// False restores BenchBase's decay.
     pub stable: bool,
+    /// Which of the load machines this is, and how many there are that insert into one database; (0, 1) alone.
+    /// Each has requests of its own, and inserts only keys whose remainder by their count is its own number.
+    pub client: (u16, u16),
 }
 
 impl YcsbConfig {
@@ -241,6 +244,7 @@ impl YcsbConfig {
             outstanding: 128,
             operation_count: 0,
             stable: true,
+            client: (0, 1),
         }
     }
 
@@ -288,6 +292,26 @@ impl YcsbConfig {
             .map(|(_, weight)| weight)
             .sum();
         if total > 0.0 { weight / total } else { 0.0 }
+    }
+
+    /// Distance between two keys that this client inserts.
+    pub(crate) fn stride(&self) -> u64 {
+        u64::from(self.client.1.max(1))
+    }
+
+    /// Whether this client inserts `key`, if anybody does.
+    pub(crate) fn owns(&self, key: u64) -> bool {
+        key % self.stride() == u64::from(self.client.0) % self.stride()
+    }
+
+    /// The first key from `from` on that this client inserts.
+    pub(crate) fn first_owned(&self, from: u64) -> u64 {
+        (from..from + self.stride()).find(|key| self.owns(*key)).unwrap_or(from)
+    }
+
+    /// Whether the run inserts records for good.
+    pub fn inserts(&self) -> bool {
+        self.share(Kind::Insert) > 0.0
     }
 
     /// Numbers that the zipfian distributions range over: the records, and twice the inserts to be expected.

@@ -127,11 +127,11 @@ impl Ycsb {
 
     /// How many inserted rows may be left: none of the mix's deletes waits longer; `None` when inserts prevail.
     ///
-    /// Beyond the keys that are held back, this allows for those in flight or failed at the ends of some runs.
+    /// Beyond the keys that each client holds back, this allows for those in flight or failed at the ends of some runs.
     fn growth(&self) -> Option<u64> {
         let (inserts, deletes) = (self.config.share(Kind::Insert), self.config.share(Kind::Delete));
         (inserts == 0.0 || (self.config.stable && deletes > inserts))
-            .then(|| self.config.outstanding + 1_024.max(self.config.records / 10))
+            .then(|| self.config.outstanding * self.config.stride() + 1_024.max(self.config.records / 10))
     }
 
     fn decays(&self) -> bool {

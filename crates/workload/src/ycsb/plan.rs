@@ -111,7 +111,7 @@ impl Draws {
     pub(crate) fn of(config: &YcsbConfig) -> Draws {
         let ScanLength { least, most, shape } = config.scan;
         Draws {
-            requests: config.seed.derive("ycsb/requests"),
+            requests: request_seed(config),
             keys: key_draw(config),
             field_lengths: LengthDraw::of_fields(config.field_length),
             scan_lengths: LengthDraw::new(least, most, shape),
@@ -168,10 +168,15 @@ impl Draws {
         rng: &mut Rng,
     ) -> u64 {
         if kind == Kind::Insert {
-            return observed.next + request.ticket;
+            return observed.next + request.ticket * config.stride();
         }
-        let present = observed.next + request.ticket.saturating_sub(config.outstanding);
-        self.keys.draw(rng, request.seq, present)
+        let own = request.ticket.saturating_sub(config.outstanding);
+        let drawn = self.keys.draw(rng, request.seq, observed.shared + own);
+        // Other clients' inserts may not be there yet; this one draws from what was there, and its own.
+        match drawn.checked_sub(observed.shared) {
+            None => drawn,
+            Some(index) => observed.next + index * config.stride(),
+        }
     }
 
     fn values(&self, config: &YcsbConfig, pool: &Pool, plan: &mut Plan, rng: &mut Rng) {
@@ -189,6 +194,15 @@ impl Draws {
             let length = self.field_lengths.draw(rng);
             *value = pool.draw(rng, length);
         }
+    }
+}
+
+/// Clients that make one load together must not ask the same in step.
+fn request_seed(config: &YcsbConfig) -> Seed {
+    let seed = config.seed.derive("ycsb/requests");
+    match config.client.0 {
+        0 => seed,
+        client => seed.derive(&format!("client {client}")),
     }
 }
 

@@ -21,8 +21,11 @@ const PROBED: u64 = 1_000;
 /// What was in the table before the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Observed {
-    /// The first record number (CoreWorkload) or key (mix) that is free from there on.
+    /// The first record number (CoreWorkload) or key (mix) that this client inserts; all of its own from there
+    /// on are free.
     pub(crate) next: u64,
+    /// Record numbers from 0 that are there for certain, whoever inserted them.
+    pub(crate) shared: u64,
     /// Keys that earlier runs inserted and did not delete, oldest first.
     leftovers: Arc<[u64]>,
 }
@@ -30,7 +33,13 @@ pub(crate) struct Observed {
 impl Observed {
     /// A data set on which nothing has run.
     pub(crate) fn fresh(config: &YcsbConfig) -> Observed {
-        Observed { next: config.records, leftovers: Arc::from([]) }
+        Observed::free_from(config, config.records, Arc::from([]))
+    }
+
+    fn free_from(config: &YcsbConfig, free: u64, leftovers: Arc<[u64]>) -> Observed {
+        // What other clients insert meanwhile comes with gaps, and then only the loaded records are certain.
+        let shared = if config.stride() == 1 { free } else { config.records };
+        Observed { next: config.first_owned(free), shared, leftovers }
     }
 }
 
@@ -43,6 +52,7 @@ pub(crate) fn tickets(config: &YcsbConfig, observed: &Observed) -> Box<dyn Ticke
             kinds,
             outstanding: config.outstanding,
             stable: config.stable,
+            stride: config.stride(),
             next: observed.next,
             oldest: observed.next,
             leftovers: observed.leftovers.clone(),
@@ -73,6 +83,7 @@ struct MixTickets {
     kinds: &'static [Kind],
     outstanding: u64,
     stable: bool,
+    stride: u64,
     next: u64,
     oldest: u64,
     leftovers: Arc<[u64]>,
@@ -81,7 +92,7 @@ struct MixTickets {
 
 impl MixTickets {
     fn oldest(&mut self) -> u64 {
-        let waiting = (self.leftovers.len() - self.taken) as u64 + (self.next - self.oldest);
+        let waiting = (self.leftovers.len() - self.taken) as u64 + (self.next - self.oldest) / self.stride;
         if !self.stable || waiting <= self.outstanding {
             return DRAWN;
         }
@@ -89,8 +100,8 @@ impl MixTickets {
             self.taken += 1;
             return key;
         }
-        self.oldest += 1;
-        self.oldest - 1
+        self.oldest += self.stride;
+        self.oldest - self.stride
     }
 }
 
@@ -98,8 +109,8 @@ impl Tickets for MixTickets {
     fn next(&mut self, _seq: u64, op: OpId) -> u64 {
         match self.kinds[usize::from(op.0)] {
             Kind::Insert => {
-                self.next += 1;
-                self.next - 1
+                self.next += self.stride;
+                self.next - self.stride
             }
             Kind::Delete => self.oldest(),
             _ => 0,
@@ -129,7 +140,8 @@ fn observe_mix(config: &YcsbConfig, administration: &mut dyn Administration) -> 
         ),
     )?;
     let above = highest.first().map_or(0, |key| key + 1);
-    Ok(Observed { next: config.records.max(above), leftovers: leftovers.into() })
+    let own: Arc<[u64]> = leftovers.into_iter().filter(|key| config.owns(*key)).collect();
+    Ok(Observed::free_from(config, config.records.max(above), own))
 }
 
 fn observe_core(config: &YcsbConfig, administration: &mut dyn Administration) -> Result<Observed, String> {
@@ -142,7 +154,7 @@ fn observe_core(config: &YcsbConfig, administration: &mut dyn Administration) ->
     while let Some(highest) = highest_present(config, administration, next)? {
         next = highest + 1;
     }
-    Ok(Observed { next, leftovers: Arc::from([]) })
+    Ok(Observed::free_from(config, next, Arc::from([])))
 }
 
 /// The highest of the record numbers from `from` on, within [`PROBED`], that is in the table.

@@ -1,63 +1,17 @@
 //! The real session loop on the simulated clock: the frozen server first.
 
-use driver::{Administration, Command, Conversation, Dialect, OpError, StatementSpec};
+mod endings;
+mod phases;
+mod pings;
+
+use driver::OpError;
 use load::arrivals::Process;
 use load::simulate::{Answer, FifoServer, Server, simulate};
-use load::{LoadSpec, Model, Pacing, Think, UserVisit, parse_phases};
+use load::{Model, Think, UserVisit};
+use pings::{Pings, fast, spec};
 use proptest::prelude::*;
 use record::RawSample;
 use units::{Nanos, Outcome, Seed};
-use workload::{NoTickets, Operation, Request, Tickets, Workload, WorkloadFacts};
-
-/// One ping per request.
-struct Pings;
-
-impl Workload for Pings {
-    type Plan = ();
-    fn facts(&self) -> WorkloadFacts {
-        WorkloadFacts { name: "pings".into(), scale: 1.0, parameters: vec![] }
-    }
-    fn operations(&self) -> Vec<Operation> {
-        vec![Operation { name: "Ping", weight: 1.0 }, Operation { name: "Pong", weight: 1.0 }]
-    }
-    fn statements(&self, _dialect: Dialect) -> Result<Vec<StatementSpec>, String> {
-        Ok(vec![])
-    }
-    fn tickets(&self) -> Box<dyn Tickets> {
-        Box::new(NoTickets)
-    }
-    fn new_plan(&self) {}
-    fn plan(&self, _request: Request, _plan: &mut ()) {}
-    async fn run<C: Conversation>(&self, _plan: &(), conversation: &mut C) -> Result<Outcome, OpError> {
-        conversation.stage(Command::Ping)?;
-        conversation.exchange().await?;
-        Ok(Outcome::Ok)
-    }
-    fn dataset(&self) -> Option<&dyn workload::dataset::DataSet> {
-        None
-    }
-    fn observe(&mut self, _administration: &mut dyn Administration) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-fn spec(model: Model, phases: &str, sessions: u32) -> LoadSpec {
-    LoadSpec {
-        model,
-        phases: parse_phases(phases).unwrap(),
-        operations: vec!["Ping".into(), "Pong".into()],
-        mix: vec![1.0, 1.0],
-        sessions,
-        workers: 1,
-        requests: None,
-        timeout: None,
-        drain: Nanos::from_secs(100),
-        retries: 0,
-        pacing: Pacing::SleepThenSpin,
-        cpus: vec![],
-        seed: Seed(11),
-    }
-}
 
 fn millis(ns: u64) -> f64 {
     ns as f64 / 1e6
@@ -97,9 +51,12 @@ fn frozen() -> Box<FifoServer> {
 /// H/(1 − ρ) = 5000 arrivals, so mean = λH²/(2n(1 − ρ)) and the q-quantile = H − (1 − ρ)n(1 − q).
 #[test]
 fn a_frozen_server_shows_in_an_open_loop() {
-    let samples =
-        simulate(&spec(Model::Open { process: Process::Constant }, "90s@1000/s", 2000), &Pings, frozen())
-            .unwrap();
+    let samples = simulate(
+        &spec(Model::Open { process: Process::Constant }, "90s@1000/s", 2000),
+        &Pings::Plain,
+        frozen(),
+    )
+    .unwrap();
     assert_eq!(samples.len(), 90_000);
     let responses: Vec<u64> = samples.iter().map(response).collect();
     within(mean(&responses), 27.777_8, 0.001);
@@ -118,7 +75,7 @@ fn a_frozen_server_shows_in_an_open_loop() {
 #[test]
 fn with_few_sessions_the_stall_becomes_pool_wait() {
     let samples =
-        simulate(&spec(Model::Open { process: Process::Constant }, "90s@1000/s", 4), &Pings, frozen())
+        simulate(&spec(Model::Open { process: Process::Constant }, "90s@1000/s", 4), &Pings::Plain, frozen())
             .unwrap();
     let responses: Vec<u64> = samples.iter().map(response).collect();
     within(mean(&responses), 27.777_8, 0.002);
@@ -135,7 +92,7 @@ fn a_closed_loop_shows_the_omission() {
     for (sessions, expected) in [(4, 0.2218), (64, 3.4418), (256, 12.4017)] {
         let mut spec = spec(Model::ThrottledClosed, "90s@1000/s", sessions);
         spec.requests = Some(90_000);
-        let samples = simulate(&spec, &Pings, frozen()).unwrap();
+        let samples = simulate(&spec, &Pings::Plain, frozen()).unwrap();
         let services: Vec<u64> = samples.iter().map(service).collect();
         within(mean(&services), expected, 0.02);
         // The intended starts that are kept beside the actual ones tell the truth.
@@ -148,8 +105,8 @@ fn a_closed_loop_shows_the_omission() {
 #[test]
 fn a_plain_closed_loop_has_no_intended_times() {
     let think = Think::Exponential(Nanos::from_millis(5));
-    let fast = Box::new(FifoServer::new(Nanos(1), vec![]));
-    let samples = simulate(&spec(Model::Closed { think }, "10s", 8), &Pings, fast).unwrap();
+    let instant = Box::new(FifoServer::new(Nanos(1), vec![]));
+    let samples = simulate(&spec(Model::Closed { think }, "10s", 8), &Pings::Plain, instant).unwrap();
     assert!(samples.iter().all(|s| !s.intended.is_some() && s.sent == s.ready));
     // Interactive response time law: X = N/(Z + R) with R = 0 here.
     within(samples.len() as f64 / 10.0, 8.0 / 0.005, 0.05);
@@ -160,7 +117,7 @@ fn visits_of_a_partly_open_load_follow_completions() {
     let visit = UserVisit { mean_requests: 5.0, think: Think::Constant(Nanos::from_millis(10)) };
     let model = Model::PartlyOpen { process: Process::Poisson, visit };
     let server = Box::new(FifoServer::new(Nanos::from_micros(100), vec![]).answer_after_service());
-    let mut samples = simulate(&spec(model, "60s@20/s", 200), &Pings, server).unwrap();
+    let mut samples = simulate(&spec(model, "60s@20/s", 200), &Pings::Plain, server).unwrap();
     samples.sort_by_key(|s| s.seq);
     assert!(samples.len() > 4000);
     let mut followers = 0;
@@ -170,21 +127,6 @@ fn visits_of_a_partly_open_load_follow_completions() {
         }
     }
     assert!(followers as f64 > 0.75 * samples.len() as f64, "{followers} of {}", samples.len());
-}
-
-/// A session that had to rest owes nothing for the time before, and its wait is not the harness's lag.
-#[test]
-fn sessions_that_join_a_phase_do_not_catch_up() {
-    let fast = || Box::new(FifoServer::new(Nanos::from_micros(10), vec![]).answer_after_service());
-    let phases = "3s@1000/s sessions=1, 3s@1000/s sessions=4";
-    let throttled = simulate(&spec(Model::ThrottledClosed, phases, 4), &Pings, fast()).unwrap();
-    let second = throttled.iter().filter(|s| s.phase == 1).count();
-    assert!((2900..3100).contains(&second), "{second} requests in 3 s at 1,000/s");
-    assert!(throttled.iter().all(|s| s.sent == s.ready), "waiting for admission is no lag");
-    let model = Model::Open { process: Process::Poisson };
-    let open =
-        simulate(&spec(model, "1s@300000/s sessions=1, 1s@1000/s sessions=4", 4), &Pings, fast()).unwrap();
-    assert!(open.iter().all(|s| s.sent == s.ready), "waiting for admission is pool wait");
 }
 
 /// A server with a random service time per exchange, errors, lost connections and stuck requests.
@@ -218,16 +160,16 @@ fn the_same_seed_gives_the_same_samples() {
     let mut spec = spec(Model::Open { process: Process::Poisson }, "5s@800/s", 12);
     spec.timeout = Some(Nanos::from_millis(200));
     spec.retries = 2;
-    let first = simulate(&spec, &Pings, faulty(1)).unwrap();
-    assert_eq!(first, simulate(&spec, &Pings, faulty(1)).unwrap());
-    assert_ne!(first, simulate(&spec, &Pings, faulty(2)).unwrap());
+    let first = simulate(&spec, &Pings::Plain, faulty(1)).unwrap();
+    assert_eq!(first, simulate(&spec, &Pings::Plain, faulty(1)).unwrap());
+    assert_ne!(first, simulate(&spec, &Pings::Plain, faulty(2)).unwrap());
 }
 
 #[test]
 fn timeouts_are_censored_at_the_limit_and_nothing_is_lost() {
     let mut spec = spec(Model::Open { process: Process::Poisson }, "20s@500/s", 50);
     spec.timeout = Some(Nanos::from_millis(100));
-    let mut samples = simulate(&spec, &Pings, faulty(3)).unwrap();
+    let mut samples = simulate(&spec, &Pings::Plain, faulty(3)).unwrap();
     samples.sort_by_key(|s| s.seq);
     assert!(samples.iter().enumerate().all(|(i, s)| s.seq == i as u64), "a request is missing");
     let timeouts: Vec<_> = samples.iter().filter(|s| s.outcome == Outcome::Timeout.code()).collect();
@@ -238,22 +180,18 @@ fn timeouts_are_censored_at_the_limit_and_nothing_is_lost() {
     assert!(lost > 50, "{lost} lost connections");
 }
 
+/// A refusal happens when the request is due, not when the session finds out.
 #[test]
-fn phases_with_fewer_sessions_use_no_more() {
-    let model = Model::Open { process: Process::Poisson };
-    let server = Box::new(FifoServer::new(Nanos::from_micros(10), vec![]).answer_after_service());
-    let samples = simulate(&spec(model, "2s@500/s, 2s@500/s sessions=2", 8), &Pings, server).unwrap();
-    let used = |phase: u8| {
-        let mut sessions: Vec<u16> = samples.iter().filter(|s| s.phase == phase).map(|s| s.session).collect();
-        sessions.sort_unstable();
-        sessions.dedup();
-        sessions.len()
-    };
-    assert_eq!(used(0), 8);
-    assert!(used(1) <= 8);
-    let late = samples.iter().filter(|s| s.phase == 1 && s.session >= 2).count();
-    // Sessions that had claimed ahead keep their claim: at most one request each.
-    assert!(late <= 6, "{late} requests by sessions that should rest");
+fn requests_that_cannot_be_encoded_are_refused_at_their_time() {
+    let spec = spec(Model::Open { process: Process::Poisson }, "2s@500/s", 8);
+    let samples = simulate(&spec, &Pings::OddRefused, fast()).unwrap();
+    let (odd, even): (Vec<RawSample>, Vec<RawSample>) = samples.iter().partition(|s| s.seq % 2 == 1);
+    assert!(odd.len() > 400 && odd.len().abs_diff(even.len()) <= 1);
+    for s in &odd {
+        assert_eq!((s.sent.is_some(), s.outcome), (false, Outcome::Protocol.code()));
+        assert_eq!((s.completed, s.flags), (s.intended, 0), "request {}", s.seq);
+    }
+    assert!(even.iter().all(|s| s.sent == s.intended && s.outcome == Outcome::Ok.code()));
 }
 
 proptest! {
@@ -279,7 +217,7 @@ proptest! {
         let mut spec = spec(model, &format!("2s@{rate}/s"), sessions);
         spec.seed = Seed(seed);
         spec.timeout = Some(Nanos::from_millis(50));
-        let mut samples = simulate(&spec, &Pings, faulty(seed)).unwrap();
+        let mut samples = simulate(&spec, &Pings::Plain, faulty(seed)).unwrap();
         // When each session is taken: from sent to completed, and 25 ms more while it is replaced.
         let replaced = |s: &RawSample| {
             s.outcome == Outcome::Timeout.code() || s.outcome == Outcome::ConnectionLost.code()

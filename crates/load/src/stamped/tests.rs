@@ -1,0 +1,119 @@
+use super::*;
+use crate::local::Shared;
+use crate::schedule::Schedule;
+use clock::SimClock;
+use driver::KernelStamp;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::os::fd::RawFd;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::task::{Context, Waker};
+use units::Nanos;
+
+/// A session whose answers and stamps are told beforehand; it answers nothing when there are no more.
+struct Told {
+    answers: VecDeque<Option<KernelStamp>>,
+    stamp: Option<KernelStamp>,
+}
+
+impl Told {
+    fn new(stamps: &[Option<u64>]) -> Told {
+        let stamp = |at: u64| KernelStamp { realtime_ns: at, upper_bound: true };
+        Told { answers: stamps.iter().map(|at| at.map(stamp)).collect(), stamp: None }
+    }
+}
+
+impl Session for Told {
+    fn descriptor(&self) -> Option<RawFd> {
+        None
+    }
+    fn stage(&mut self, _command: Command<'_>) -> Result<(), OpError> {
+        Ok(())
+    }
+    fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
+        let Some(stamp) = self.answers.pop_front() else { return Poll::Pending };
+        self.stamp = stamp;
+        Poll::Ready(Ok(()))
+    }
+    fn reply(&self, _command: usize) -> Reply {
+        Reply::default()
+    }
+    fn value(&self, _command: usize, _row: usize, _column: usize) -> Option<ValueRef<'_>> {
+        None
+    }
+    fn arrived(&self) -> Option<KernelStamp> {
+        self.stamp
+    }
+    fn last_error(&self) -> Option<String> {
+        None
+    }
+}
+
+fn shared() -> Shared {
+    Shared {
+        schedule: Schedule::new(1, false, 1),
+        stop_at: AtomicU64::new(u64::MAX),
+        abandon: AtomicBool::new(false),
+        session_limits: None,
+        made_when_claimed: None,
+        phase_ends: vec![Ticks(u64::MAX / 2)],
+        alive: AtomicU64::new(1),
+    }
+}
+
+fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// A request of two exchanges, due at once, against a session that answers so.
+fn two_exchanges(stamps: &[Option<u64>]) -> (Result<(), OpError>, u64, bool) {
+    let (shared, clock) = (shared(), SimClock::new());
+    let local = Local::new(clock.clone(), &shared, Vec::new(), 1, Some(Nanos(50)), None);
+    let mut session = Told::new(stamps);
+    let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(0));
+    let result = {
+        let mut both = pin!(async {
+            conversation.exchange().await?;
+            conversation.exchange().await
+        });
+        match poll(both.as_mut()) {
+            Poll::Ready(result) => result,
+            Poll::Pending => {
+                clock.advance_to(Ticks(60));
+                local.expire(Ticks(60), false, &mut Vec::new());
+                let Poll::Ready(result) = poll(both.as_mut()) else { panic!("its time is over") };
+                result
+            }
+        }
+    };
+    let stamps = &conversation.stamps;
+    (result, stamps.arrived_realtime_ns, stamps.arrived_upper_bound)
+}
+
+#[test]
+fn a_kernel_stamp_belongs_to_the_last_exchange() {
+    assert_eq!(two_exchanges(&[None, Some(7)]), (Ok(()), 7, true));
+    assert_eq!(two_exchanges(&[Some(7), None]), (Ok(()), NO_STAMP, false));
+    let given_up = Err(OpError::lost(Outcome::Timeout));
+    assert_eq!(two_exchanges(&[Some(7)]), (given_up, NO_STAMP, false));
+}
+
+/// What a workload asks after a refusal (to roll back, say) is refused at once, too.
+#[test]
+fn a_request_that_is_called_off_waits_for_nothing() {
+    let (shared, clock) = (shared(), SimClock::new());
+    let local = Local::new(clock.clone(), &shared, Vec::new(), 1, None, None);
+    let mut session = Told::new(&[]);
+    let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(1_000));
+    {
+        let mut first = pin!(conversation.exchange());
+        assert_eq!(poll(first.as_mut()), Poll::Pending);
+        shared.stop_at.store(500, std::sync::atomic::Ordering::Relaxed);
+        let refused = Poll::Ready(Err(OpError::refused(Outcome::Unfinished)));
+        assert_eq!(poll(first.as_mut()), refused);
+    }
+    let refused = Poll::Ready(Err(OpError::refused(Outcome::Unfinished)));
+    assert_eq!(poll(pin!(conversation.exchange())), refused);
+    assert_eq!(conversation.withheld(), Withheld::CalledOff);
+}
