@@ -87,6 +87,7 @@ fn elsewhere(name: &str, cpus: &str, found: &str) -> Option<Reason> {
             Some(reason(Severity::Note, kind, text, ""))
         }
         _ => {
+            let found = found.strip_prefix("no: ").unwrap_or(found);
             let text = format!("{name}: the server's CPUs were not the ones stated ({cpus}): {found}");
             let hint = "pin the server (taskset, AllowedCPUs), or state the CPUs that it may use";
             Some(reason(Severity::Suspect, kind, text, hint))

@@ -56,7 +56,7 @@ fn a_server_on_other_cpus_makes_the_run_suspect() {
         run.analyse()
     };
     assert!(reason(&with(facts::AS_ASKED), ReasonKind::ServerCpus).is_none());
-    let found = with("process 12 may use 0-3");
+    let found = with("no: process 12 may use 0-3");
     let said = reason(&found, ReasonKind::ServerCpus).expect("elsewhere");
     assert_eq!((said.severity, found.verdict.state), (Severity::Suspect, VerdictState::Suspect));
     assert!(said.text.contains("were not the ones stated (2-3): process 12 may use 0-3"), "{}", said.text);
