@@ -17,10 +17,10 @@ const SUM_DIGITS: usize = 8;
 /// Length and magic behind the footer.
 const TAIL: usize = 8;
 
-/// A sound part, and where its checksummed pieces lie.
+/// A sound part, and where its columns lie.
 pub struct Sealed {
     pub bytes: Vec<u8>,
-    columns: Vec<Range<usize>>,
+    pub columns: Vec<Range<usize>>,
 }
 
 impl Sealed {
