@@ -5,6 +5,7 @@
 
 use crate::install;
 use crate::steps::{Ended, Steps};
+use anyhow::Context;
 use std::path::Path;
 use std::process::Command;
 
@@ -56,7 +57,51 @@ fn full(steps: &mut Steps) -> anyhow::Result<()> {
     steps.command("examples in documentation", &mut cargo(&examples))?;
     let mut documents = cargo(&["doc", "--locked", "--workspace", "--no-deps"]);
     steps.command("documentation", documents.env("RUSTDOCFLAGS", "-D warnings"))?;
+    dependencies(steps)?;
+    oldest_rust(steps)?;
     first_command(steps)
+}
+
+/// `deny.toml`, all of it; a tidy test holds its licences and bans where `cargo-deny` is missing.
+fn dependencies(steps: &mut Steps) -> anyhow::Result<()> {
+    let there = cargo(&["deny", "--version"]).output().is_ok_and(|output| output.status.success());
+    if there {
+        return steps.command("dependencies", &mut cargo(&["deny", "--locked", "check"]));
+    }
+    let how = "not installed: `cargo install --locked cargo-deny`";
+    steps.step("dependencies", || Ended::Skipped(how.to_owned()))
+}
+
+/// The Rust of `rust-version` can build it. Where that toolchain is missing, clippy (which knows since when the standard
+/// library has what) and a tidy test on the dependencies' own versions have to do.
+fn oldest_rust(steps: &mut Steps) -> anyhow::Result<()> {
+    let name = "oldest Rust";
+    let manifest = std::fs::read_to_string("Cargo.toml").context("Cargo.toml")?;
+    let version = rust_version(&manifest).context("Cargo.toml has no `rust-version`")?;
+    let mut command = Command::new("rustup");
+    command.args(["run", version, "cargo"]);
+    if !command.arg("--version").output().is_ok_and(|output| output.status.success()) {
+        let how = format!("not installed: `rustup toolchain install {version}`");
+        return steps.step(name, || Ended::Skipped(how));
+    }
+    let mut command = Command::new("rustup");
+    command.args([
+        "run",
+        version,
+        "cargo",
+        "check",
+        "--locked",
+        "--workspace",
+        "--target-dir",
+        "target/oldest",
+    ]);
+    steps.command(name, &mut command)
+}
+
+/// The value of `rust-version` in a manifest.
+fn rust_version(manifest: &str) -> Option<&str> {
+    let line = manifest.lines().find_map(|line| line.strip_prefix("rust-version = \""))?;
+    line.strip_suffix('"')
 }
 
 /// README's first command, shorter: what a newcomer types must work in a release build.
@@ -75,4 +120,18 @@ fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments);
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_rust_is_read_from_the_manifest() {
+        assert_eq!(rust_version("[workspace.package]\nrust-version = \"1.90\"\n"), Some("1.90"));
+        assert_eq!(rust_version("rust-version.workspace = true\n"), None);
+        let own =
+            std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml")).unwrap();
+        assert!(rust_version(&own).is_some());
+    }
 }

@@ -10,6 +10,8 @@ pub(crate) enum Ended {
     Well,
     /// With this reason.
     Badly(String),
+    /// Not at all, for this reason; no failure, and shown.
+    Skipped(String),
 }
 
 /// What is known of a finished step.
@@ -18,6 +20,12 @@ pub(crate) struct Finished {
     pub(crate) name: &'static str,
     pub(crate) ended: Ended,
     pub(crate) seconds: f64,
+}
+
+impl Finished {
+    fn failed(&self) -> bool {
+        matches!(self.ended, Ended::Badly(_))
+    }
 }
 
 /// The steps done so far.
@@ -60,21 +68,25 @@ impl Steps {
 
     /// Whether all went well so far.
     pub(crate) fn all_well(&self) -> bool {
-        self.finished.iter().all(|step| step.ended == Ended::Well)
+        !self.finished.iter().any(Finished::failed)
     }
 
     /// One line for each step and one for the whole.
     pub(crate) fn summary(&self) -> String {
         let mut text = String::from("\n=== summary\n");
         for Finished { name, ended, seconds } in &self.finished {
-            let word = if *ended == Ended::Well { "ok" } else { "FAILED" };
+            let (word, reason) = match ended {
+                Ended::Well => ("ok", None),
+                Ended::Badly(reason) => ("FAILED", Some(reason)),
+                Ended::Skipped(reason) => ("skipped", Some(reason)),
+            };
             text.push_str(&format!("{word:<7} {name:<28} {:>12}", spoken(*seconds)));
-            if let Ended::Badly(reason) = ended {
+            if let Some(reason) = reason {
                 text.push_str(&format!("   {reason}"));
             }
             text.push('\n');
         }
-        let failed = self.finished.iter().filter(|step| step.ended != Ended::Well).count();
+        let failed = self.finished.iter().filter(|step| step.failed()).count();
         let total: f64 = self.finished.iter().map(|step| step.seconds).sum();
         let verdict = match failed {
             0 => "all is well".to_owned(),
@@ -105,6 +117,7 @@ mod tests {
         let mut steps = Steps::default();
         steps.command("true", Command::new("sh").args(["-c", "exit 0"])).unwrap();
         steps.command_ending("three", Command::new("sh").args(["-c", "exit 3"]), &[0, 3]).unwrap();
+        steps.step("optional", || Ended::Skipped("not installed".to_owned())).unwrap();
         assert!(steps.all_well());
         steps.command("false", Command::new("sh").args(["-c", "exit 3"])).unwrap();
         steps.command("missing", &mut Command::new("no-such-program-here")).unwrap();
@@ -112,13 +125,14 @@ mod tests {
         assert!(!steps.all_well());
         let summary = steps.summary();
         let lines: Vec<&str> = summary.trim_start().lines().collect();
-        assert_eq!(lines.len(), 7, "{summary}");
+        assert_eq!(lines.len(), 8, "{summary}");
         assert!(lines[1].starts_with("ok      true"), "{summary}");
         assert!(lines[2].starts_with("ok      three"), "{summary}");
-        assert!(lines[3].starts_with("FAILED  false") && lines[3].ends_with("exit status: 3"), "{summary}");
-        assert!(lines[4].contains("could not be run"), "{summary}");
-        assert!(lines[5].starts_with("ok      again"), "{summary}");
-        assert!(lines[6].starts_with("2 steps failed, after "), "{summary}");
+        assert!(lines[3].starts_with("skipped optional") && lines[3].ends_with("not installed"), "{summary}");
+        assert!(lines[4].starts_with("FAILED  false") && lines[4].ends_with("exit status: 3"), "{summary}");
+        assert!(lines[5].contains("could not be run"), "{summary}");
+        assert!(lines[6].starts_with("ok      again"), "{summary}");
+        assert!(lines[7].starts_with("2 steps failed, after "), "{summary}");
     }
 
     #[test]

@@ -179,7 +179,6 @@ pub(crate) fn open(path: &Path) -> Result<SealedFile, String> {
     let body_end = length - TAIL - footer_length;
     let footer = read_at(&file, body_end, footer_length)?;
     check_footer(footer.clone())?;
-    thrift::check_footer(&footer)?;
     let metadata = guarded(|| ParquetMetaDataReader::decode_metadata(&footer).map_err(one_line))?;
     let (facts, column_sums) = read_facts(&metadata)?;
     let rows = u64::try_from(metadata.file_metadata().num_rows()).map_err(|_| "negative row count")?;

@@ -46,9 +46,10 @@ fn quick(scratch: &Scratch) -> RecorderConfig {
     }
 }
 
-/// An anchor's reading of the other clock lies within its bracket, four clock readings of tens of ns wide (the narrowest
-/// of sixteen); an interval between two of them is off by one bracket at most.
-const ANCHOR_ERROR_NS: u64 = 500;
+/// How far an interval between two anchors' segments may be off: an anchor's readings lie within its bracket, four readings
+/// of a clock at tens of ns each, the narrowest bracket of sixteen. (Three such tests at once on two cores are off by
+/// 10 ns at most.)
+const ANCHOR_ERROR_NS: u64 = 200;
 
 /// Waits for the recorder's thread to reach a state that it is bound to reach.
 fn wait_until(mut reached: impl FnMut() -> bool) {

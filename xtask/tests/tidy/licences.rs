@@ -58,8 +58,8 @@ fn one(rest: &mut &[&str], allow: &[&str]) -> bool {
     }
 }
 
-/// (package, licence) of everything that is built here, as cargo knows it.
-fn packages() -> Vec<(String, String)> {
+/// What cargo knows of everything that is built here.
+pub fn metadata() -> String {
     let version = Command::new("rustc").arg("-vV").output().expect("rustc runs");
     let version = String::from_utf8(version.stdout).expect("rustc speaks UTF-8");
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc knows its host");
@@ -69,7 +69,7 @@ fn packages() -> Vec<(String, String)> {
     command.args(["metadata", "--locked", "--offline", "--format-version", "1", "--filter-platform", host]);
     let output = command.output().expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    licences(&String::from_utf8(output.stdout).expect("cargo speaks UTF-8"))
+    String::from_utf8(output.stdout).expect("cargo speaks UTF-8")
 }
 
 /// Each `"license":` belongs to the `"id":` before it.
@@ -96,7 +96,7 @@ fn everything_built_has_an_allowed_licence() {
     let toml = tree::read("deny.toml");
     let allow = array(&toml, "allow");
     assert!(allow.contains(&"MIT"), "deny.toml lists licences: {allow:?}");
-    let packages = packages();
+    let packages = licences(&metadata());
     assert!(packages.len() > 50, "{} packages seen", packages.len());
     none(unlicensed(&packages, &allow));
 }

@@ -9,6 +9,7 @@ mod documents;
 mod layers;
 mod licences;
 mod text;
+mod toolchain;
 mod tree;
 
 /// Fails with all complaints at once.

@@ -17,10 +17,10 @@ const SUM_DIGITS: usize = 8;
 /// Length and magic behind the footer.
 const TAIL: usize = 8;
 
-/// A sound part, and where its checksummed pieces lie.
+/// A sound part, and where its columns lie.
 pub struct Sealed {
     pub bytes: Vec<u8>,
-    columns: Vec<Range<usize>>,
+    pub columns: Vec<Range<usize>>,
 }
 
 impl Sealed {
@@ -95,6 +95,24 @@ impl Sealed {
         damaged
     }
 
+    /// The same file, in which the first page of a column says that it takes `bytes` in memory. The column keeps its
+    /// length: what the number takes goes from the end of the page, which must be the only one.
+    pub fn claiming(&self, column: usize, bytes: u64) -> Vec<u8> {
+        let range = self.columns[column].clone();
+        let chunk = &self.bytes[range.clone()];
+        // Fields 1 to 3 of the header: its type, which takes a byte, and the sizes in memory and on disk.
+        assert_eq!((chunk[0], chunk[2]), (0x15, 0x15), "a page header");
+        let (unpacked, after) = varint(&chunk[3..]);
+        let (packed, rest) = varint(&after[1..]);
+        let longer = number(bytes * 2).len() - number(unpacked).len();
+        let header = [&chunk[..3], &number(bytes * 2), &[0x15], &number(packed - 2 * longer as u64)].concat();
+        let mut made = [&header, rest].concat();
+        made.resize(chunk.len(), 0);
+        let mut damaged = self.bytes.clone();
+        damaged[range].copy_from_slice(&made);
+        self.resealed(damaged)
+    }
+
     fn reseal_footer(&self, damaged: &mut [u8]) -> Option<()> {
         let end = damaged.len().checked_sub(TAIL)?;
         let length = u32::from_le_bytes(damaged[end..end + 4].try_into().ok()?) as usize;
@@ -105,6 +123,23 @@ impl Sealed {
         footer[digits..digits + SUM_DIGITS].copy_from_slice(sum.as_bytes());
         Some(())
     }
+}
+
+/// A number in seven bits a byte, the lowest first, and what follows it.
+fn varint(bytes: &[u8]) -> (u64, &[u8]) {
+    let length = bytes.iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
+    let value = bytes[..length].iter().rev().fold(0, |value, byte| value << 7 | u64::from(byte & 0x7F));
+    (value, &bytes[length..])
+}
+
+fn number(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
 }
 
 /// Behind the last occurrence of `words`.

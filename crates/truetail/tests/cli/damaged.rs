@@ -84,3 +84,18 @@ fn nonsense_in_run_toml_is_one_line() {
     fs::write(&path, [0xff, 0xfe, 0x00]).expect("written");
     scratch.truetail(&["report", "a"]).refused(&["run.toml", "damaged"]);
 }
+
+/// Its checksums match, and the library that decodes it panics.
+#[test]
+fn a_part_that_can_not_be_decoded_is_named_and_nothing_else_is_said() {
+    let scratch = Scratch::new("undecodable");
+    let kept = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/undecodable");
+    let part = "samples/part-0000-000000.parquet";
+    fs::create_dir_all(scratch.path("a/samples")).expect("a directory");
+    for file in ["run.toml", part] {
+        fs::copy(kept.join(file), scratch.path("a").join(file)).expect("a copy");
+    }
+    let ended = scratch.truetail(&["report", "a"]).judged();
+    assert!(ended.stdout.contains("can't be decoded") && ended.stdout.contains(part), "{}", ended.stdout);
+    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+}
