@@ -1,9 +1,10 @@
 //! One set of runs against another.
 
+use crate::compared::{ComparedRow, rows};
 use crate::{Analysis, MeasureSummary, RecordingInfo, VerdictState, limits};
 use record::{LoadModel, Measure};
 use stats::Difference;
-use units::{Estimate, Quantile};
+use units::Quantile;
 
 /// How to compare.
 #[derive(Clone, PartialEq, Debug)]
@@ -72,14 +73,18 @@ pub enum CompareError {
 /// Two sides, quantity by quantity.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Comparison {
-    /// Which time is compared: response time, or service time for closed loops and different models.
+    /// Which time decides: response time, or service time for closed loops and different models.
     pub measure: Measure,
     /// Names of the base's recordings, and its worst verdict.
     pub base: (Vec<String>, VerdictState),
     /// The same of the new side.
     pub new: (Vec<String>, VerdictState),
-    /// Quantiles ascending, then maximum, mean, standard deviation, coefficient of variation.
+    /// Of that time: quantiles ascending, maximum, mean; then the spreads: variance, standard deviation,
+    /// coefficient of variation, p99/mean, max/median, median/min. A row that a side lacks is left out.
     pub rows: Vec<ComparedRow>,
+    /// The same of the times that don't decide: the service time beside the response time; empty when the
+    /// service time is the one that decides.
+    pub others: Vec<ComparedMeasure>,
     /// The difference in the quantity that decides.
     pub difference: Difference,
     /// Which that is: the headline quantile, or the highest one below that both sides carry.
@@ -88,21 +93,13 @@ pub struct Comparison {
     pub warnings: Vec<String>,
 }
 
-/// One quantity on both sides; nanoseconds unless it is a ratio itself.
+/// One time on both sides.
 #[derive(Clone, PartialEq, Debug)]
-pub struct ComparedRow {
-    /// `p99`, `mean`, `max`, …
-    pub name: String,
-    /// The base: of one run, or across its runs.
-    pub base: Estimate,
-    /// The new side.
-    pub new: Estimate,
-    /// new / base; `None` when either is zero.
-    pub ratio: Option<Estimate>,
-    /// What the ratio's interval says.
-    pub difference: Difference,
-    /// Whether the ratio certainly lies within the margin; `None` when not asked or not known.
-    pub equivalent: Option<bool>,
+pub struct ComparedMeasure {
+    /// Which time.
+    pub measure: Measure,
+    /// In the order of [`Comparison::rows`].
+    pub rows: Vec<ComparedRow>,
 }
 
 /// Compares runs of a base with runs of something new; several runs on a side are repeats of it.
@@ -135,8 +132,9 @@ pub fn compare(
     let has_response = all.iter().all(|a| model(a).has_response_time());
     let measure = if has_response { Measure::Response } else { Measure::Service };
     let sides = (summaries(base, measure)?, summaries(new, measure)?);
-    let rows = rows(&sides.0, &sides.1, options);
+    let rows = rows(&sides.0, &sides.1, options.margin);
     let headline = headline(&rows, &sides.0, options);
+    let service = (measure != Measure::Service).then(|| service(base, new, options)).flatten();
     warnings.extend(cautions(&all, base.len(), new.len()));
     Ok(Comparison {
         measure,
@@ -145,6 +143,7 @@ pub fn compare(
         difference: headline.map_or(Difference::NotShown, |row| row.difference),
         decided_by: headline.map_or_else(|| "mean".to_owned(), |row| row.name.clone()),
         rows,
+        others: service.into_iter().collect(),
         warnings,
     })
 }
@@ -204,48 +203,11 @@ fn side(runs: &[&Analysis]) -> (Vec<String>, VerdictState) {
     (names, runs.iter().map(|a| a.verdict.state).max().unwrap_or(VerdictState::Invalid))
 }
 
-/// A quantity of a summary.
-type Pick<'a> = Box<dyn Fn(&MeasureSummary) -> Option<Estimate> + 'a>;
-
-fn rows(base: &[&MeasureSummary], new: &[&MeasureSummary], options: &CompareOptions) -> Vec<ComparedRow> {
-    let mut picks: Vec<(String, Pick<'_>)> = Vec::new();
-    for (quantile, _) in &base[0].quantiles {
-        picks.push((quantile.name(), Box::new(|m| m.quantile(*quantile).cloned())));
-    }
-    picks.push(("max".to_owned(), Box::new(|m| Some(m.maximum()))));
-    picks.push(("mean".to_owned(), Box::new(|m| Some(m.mean.clone()))));
-    picks.push(("standard deviation".to_owned(), Box::new(|m| Some(m.sd.clone()))));
-    let cv: Pick<'_> = Box::new(|m| Some(m.spreads.coefficient_of_variation.clone()));
-    picks.push(("coefficient of variation".to_owned(), cv));
-    let row = |(name, pick): &(String, Pick<'_>)| {
-        let across = |side: &[&MeasureSummary]| -> Option<Estimate> {
-            let runs: Option<Vec<Estimate>> = side.iter().map(|m| pick(m)).collect();
-            combined(&runs?)
-        };
-        Some(compared(name.clone(), across(base)?, across(new)?, options))
-    };
-    picks.iter().filter_map(row).collect()
-}
-
-/// Across runs; values of zero have no logarithm, so that theirs is the mean without an interval.
-fn combined(runs: &[Estimate]) -> Option<Estimate> {
-    let mean = || runs.iter().map(|r| r.point).sum::<f64>() / runs.len() as f64;
-    stats::across_runs(runs).or_else(|| {
-        let first = runs.first()?;
-        Some(Estimate { point: mean(), interval: None, method: stats::METHOD_REPEATS, ..first.clone() })
-    })
-}
-
-fn compared(name: String, base: Estimate, new: Estimate, options: &CompareOptions) -> ComparedRow {
-    let ratio = stats::ratio(&base, &new);
-    ComparedRow {
-        name,
-        difference: ratio.as_ref().map_or(Difference::NotShown, Difference::of),
-        equivalent: options.margin.and_then(|margin| stats::equivalent(ratio.as_ref()?, margin)),
-        ratio,
-        base,
-        new,
-    }
+/// The service time, where each run has one.
+fn service(base: &[&Analysis], new: &[&Analysis], options: &CompareOptions) -> Option<ComparedMeasure> {
+    let measure = Measure::Service;
+    let (base, new) = (summaries(base, measure).ok()?, summaries(new, measure).ok()?);
+    Some(ComparedMeasure { measure, rows: rows(&base, &new, options.margin) })
 }
 
 /// The row of the headline quantile, or of the highest below it that both sides carry; else the mean's.

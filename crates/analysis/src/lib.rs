@@ -15,6 +15,7 @@ mod accumulate;
 mod analyse;
 mod believable;
 mod cell;
+mod compared;
 mod comparison;
 mod composition;
 mod evidence;
@@ -30,7 +31,8 @@ mod reasons;
 mod summary;
 
 pub use analyse::{analyse, analyse_batches};
-pub use comparison::{CompareError, CompareOptions, ComparedRow, Comparison, compare};
+pub use compared::{ComparedRow, Unit};
+pub use comparison::{CompareError, CompareOptions, ComparedMeasure, Comparison, compare};
 pub use input::{AnalysisError, Input, Options};
 pub use model::{
     Analysis, Anatomy, AnatomyRow, BoxPlot, ClientTotals, Counts, Extreme, HeatMap, LoadPoint,

@@ -7,6 +7,9 @@ use record::Measure;
 use stats::{Distribution, View};
 use units::{Bound, Estimate, Nanos, Quantile};
 
+/// The method name of extremes in `docs/statistics.md`: unlike an exact number, it has no interval.
+const OBSERVED_ONCE: &str = "observed in one run";
+
 /// All measures that exist in the cell.
 pub(crate) fn scope_summary(scope: Scope, name: String, cell: &Cell, options: &Options) -> ScopeSummary {
     let measures = Measure::ALL.iter().filter_map(|m| measure_summary(*m, cell.measure(*m), options));
@@ -67,8 +70,10 @@ fn spreads(view: &View<'_>, mean: &Estimate, cv: Estimate, options: &Options) ->
         Some(Estimate { point, ..unsure })
     });
     let n = mean.n;
-    let min = view.ranks().at(1).map(|(low, _)| Estimate::exact(low as f64, n));
-    let max = view.maximum();
+    // One run's extremes say nothing of the next one's: what is made of them has no interval either.
+    let seen = |e: Estimate| Estimate { method: OBSERVED_ONCE, ..e };
+    let min = view.ranks().at(1).map(|(low, _)| seen(Estimate::exact(low as f64, n)));
+    let max = view.maximum().map(seen);
     // A time of zero is shorter than the clock can tell: it counts as 1 ns where it divides.
     let ratio = |base: Option<Estimate>, new: Option<Estimate>| {
         // Both are of the same samples: these must not count twice.
@@ -151,7 +156,7 @@ impl MeasureSummary {
         Estimate {
             level: self.mean.level,
             bound: if self.censored > 0 { Bound::AtLeast } else { Bound::Exact },
-            method: "observed in one run",
+            method: OBSERVED_ONCE,
             ..Estimate::exact(self.max.0 as f64, self.n)
         }
     }

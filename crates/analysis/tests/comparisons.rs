@@ -2,11 +2,11 @@
 
 mod made;
 
-use analysis::{Analysis, CompareError, CompareOptions, VerdictState, compare};
+use analysis::{Analysis, CompareError, CompareOptions, ComparedRow, Unit, VerdictState, compare};
 use made::{Run, S, took};
 use record::{LoadModel, Measure};
 use stats::Difference;
-use units::{PerSecond, Quantile, Seed};
+use units::{Nanos, PerSecond, Quantile, Seed};
 
 /// Exponential service times with this mean, in an open load of 1/ms for 10 s.
 fn run(seed: u64, mean_ns: f64) -> Analysis {
@@ -44,6 +44,90 @@ fn equal_sides_show_no_difference_and_are_equivalent() {
     let (a, b) = (run(1, 3e5), run(2, 3e5));
     let found = compare(&[&a], &[&b], &options).unwrap();
     assert_eq!((found.decided_by.as_str(), found.rows[0].equivalent), ("p50", Some(true)));
+}
+
+/// 0.2 ms and an exponential part: the mean is 0.3 ms for all, the spread is `part` of it.
+fn spread(seed: u64, part: f64) -> Analysis {
+    let draw = move |i: u64| (3e5 * (1.0 - part + part * Seed(seed).at(i).exponential())) as u64;
+    // 0.1 ms of each response time is waiting.
+    let late = |s: record::Sample| record::Sample { sent: s.sent + Nanos(100_000), ..s };
+    Run::new(LoadModel::Open, 10).each_ms(10_000, |i, s| took(late(s), draw(i))).analyse()
+}
+
+const SPREADS: [&str; 6] =
+    ["variance", "standard deviation", "coefficient of variation", "p99/mean", "max/median", "median/min"];
+
+fn row<'a>(rows: &'a [ComparedRow], name: &str) -> &'a ComparedRow {
+    rows.iter().find(|r| r.name == name).unwrap_or_else(|| panic!("no row {name}"))
+}
+
+#[test]
+fn planted_spreads_are_shown_for_both_times() {
+    // The same mean, half the standard deviation: of the service time, by construction, exactly a quarter of
+    // the variance, and half of the coefficient of variation.
+    let (wild, calm) = (spread(1, 0.8), spread(2, 0.4));
+    let found = compare(&[&wild], &[&calm], &CompareOptions::default()).unwrap();
+    assert_eq!(found.measure, Measure::Response);
+    let [service] = &found.others[..] else { panic!("{:?}", found.others) };
+    assert_eq!(service.measure, Measure::Service);
+    let planted = [
+        ("variance", Unit::SquaredNanos, 0.25),
+        ("standard deviation", Unit::Nanos, 0.5),
+        ("coefficient of variation", Unit::Ratio, 0.5),
+        // p99 of 0.3 ms · (1 − part + part · ln 100).
+        ("p99/mean", Unit::Ratio, (0.6 + 0.4 * 100f64.ln()) / (0.2 + 0.8 * 100f64.ln())),
+    ];
+    for (name, unit, truth) in planted {
+        let found = row(&service.rows, name);
+        let ratio = found.ratio.clone().unwrap();
+        assert!(ratio.low() < truth && truth < ratio.high() && ratio.high() < 0.9, "{name}: {ratio:?}");
+        assert_eq!((found.difference, found.unit), (Difference::Steadier, unit), "{name}");
+        let back = compare(&[&calm], &[&wild], &CompareOptions::default()).unwrap();
+        assert_eq!(row(&back.others[0].rows, name).difference, Difference::LessSteady, "{name}");
+    }
+    // The waiting is in the response time alone: the same variance, a smaller share of the mean.
+    let (response, service) = (row(&found.rows, "variance"), row(&service.rows, "variance"));
+    assert!((response.base.point / service.base.point - 1.0).abs() < 1e-6);
+    let cv = "coefficient of variation";
+    let (response, service) = (row(&found.rows, cv), row(&found.others[0].rows, cv));
+    assert!((response.base.point / service.base.point - 0.75).abs() < 0.01, "{response:?}");
+    assert_eq!(row(&found.rows, "mean").difference, Difference::NotShown, "nothing is faster");
+}
+
+#[test]
+fn one_runs_extremes_show_nothing_and_repeats_can() {
+    let (wild, calm) = (spread(1, 0.8), spread(2, 0.4));
+    let single = compare(&[&wild], &[&calm], &CompareOptions::default()).unwrap();
+    for name in ["max", "max/median", "median/min"] {
+        let found = row(&single.rows, name);
+        assert_eq!((found.difference, found.ratio.clone().unwrap().interval), (Difference::NotShown, None));
+    }
+    let repeats =
+        |part: f64, seed: u64| -> Vec<Analysis> { (0..4).map(|i| spread(seed + i, part)).collect() };
+    let (wild, calm) = (repeats(0.8, 10), repeats(0.4, 20));
+    let (wild, calm): (Vec<_>, Vec<_>) = (wild.iter().collect(), calm.iter().collect());
+    let found = compare(&wild, &calm, &CompareOptions::default()).unwrap();
+    for name in SPREADS {
+        assert_eq!(row(&found.others[0].rows, name).difference, Difference::Steadier, "{name}");
+    }
+}
+
+#[test]
+fn equal_spreads_are_equivalent_and_a_closed_loop_has_one_time() {
+    let (a, b) = (spread(1, 0.4), spread(2, 0.4));
+    let options = CompareOptions { margin: Some(0.25), ..CompareOptions::default() };
+    let found = compare(&[&a], &[&b], &options).unwrap();
+    for rows in [&found.rows, &found.others[0].rows] {
+        for name in &SPREADS[..4] {
+            let found = row(rows, name);
+            assert_eq!((found.difference, found.equivalent), (Difference::NotShown, Some(true)), "{name}");
+        }
+        assert_eq!(row(rows, "max/median").equivalent, None, "no interval, no answer");
+    }
+    let closed = || Run::new(LoadModel::Closed, 2).each_ms(2_000, |i, s| took(s, i + 1)).analyse();
+    let found = compare(&[&closed()], &[&closed()], &options).unwrap();
+    assert_eq!((found.measure, found.others.len()), (Measure::Service, 0));
+    assert!(SPREADS.iter().all(|name| found.rows.iter().any(|r| r.name == *name)));
 }
 
 /// Runs that differ by 20 % from one to the next: a difference of 10 % between two means nothing, and only

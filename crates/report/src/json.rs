@@ -166,12 +166,16 @@ pub fn comparison(comparison: &Comparison) -> Value {
         "decided_by": comparison.decided_by,
         "warnings": comparison.warnings,
         "rows": comparison.rows.iter().map(compared).collect::<Vec<_>>(),
+        "others": comparison.others.iter().map(|other| {
+            json!({"measure": other.measure.key(), "rows": other.rows.iter().map(compared).collect::<Vec<_>>()})
+        }).collect::<Vec<_>>(),
     })
 }
 
 fn compared(row: &ComparedRow) -> Value {
     json!({
         "name": row.name,
+        "unit": row.unit.name(),
         "base": estimate(&row.base),
         "new": estimate(&row.new),
         "ratio": row.ratio.as_ref().map(estimate),

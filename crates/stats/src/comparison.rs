@@ -8,23 +8,36 @@ pub const METHOD_RATIO: &str = "ratio of estimates";
 /// The method name of estimates across repeated runs in `docs/statistics.md`.
 pub const METHOD_REPEATS: &str = "spread between runs";
 
-/// What an interval of a ratio new/base of times says.
+/// What an interval of a ratio new/base says: of times, faster or slower; of spreads, steadier or less steady.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Difference {
-    /// The whole interval lies below 1.
+    /// Times: the whole interval lies below 1.
     Faster,
-    /// The whole interval lies above 1.
+    /// Times: the whole interval lies above 1.
     Slower,
+    /// Spreads: the whole interval lies below 1.
+    Steadier,
+    /// Spreads: the whole interval lies above 1.
+    LessSteady,
     /// The interval contains 1, or there is none. Not the same as "equal": see [`equivalent`].
     NotShown,
 }
 
 impl Difference {
-    /// What the interval of this ratio says.
+    /// What the interval of this ratio of times says.
     pub fn of(ratio: &Estimate) -> Difference {
+        Difference::among(ratio, Difference::Faster, Difference::Slower)
+    }
+
+    /// What the interval of this ratio of spreads (a variance, p99/mean, …) says.
+    pub fn of_spreads(ratio: &Estimate) -> Difference {
+        Difference::among(ratio, Difference::Steadier, Difference::LessSteady)
+    }
+
+    fn among(ratio: &Estimate, below: Difference, above: Difference) -> Difference {
         match ratio.interval {
-            Some((_, high)) if high < 1.0 => Difference::Faster,
-            Some((low, _)) if low > 1.0 => Difference::Slower,
+            Some((_, high)) if high < 1.0 => below,
+            Some((low, _)) if low > 1.0 => above,
             _ => Difference::NotShown,
         }
     }
@@ -34,6 +47,8 @@ impl Difference {
         match self {
             Difference::Faster => "faster",
             Difference::Slower => "slower",
+            Difference::Steadier => "steadier",
+            Difference::LessSteady => "less steady",
             Difference::NotShown => "no difference shown",
         }
     }

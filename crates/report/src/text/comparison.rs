@@ -3,7 +3,7 @@
 use super::paint::{Paint, wrap};
 use super::table::Table;
 use super::{TextOptions, estimate_point, estimate_ratio};
-use analysis::{ComparedRow, Comparison};
+use analysis::{ComparedRow, Comparison, Unit};
 use units::Estimate;
 
 /// Two sides, row by row, and what they show.
@@ -54,8 +54,11 @@ fn runs(count: usize) -> String {
 }
 
 fn cells(row: &ComparedRow, asked: bool) -> Vec<String> {
-    let plain = row.name.contains('/') || row.name.contains("variation");
-    let value = |e: &Estimate| if plain { format!("{:.2}", e.point) } else { estimate_point(e) };
+    let value = |e: &Estimate| match row.unit {
+        Unit::Nanos => estimate_point(e),
+        Unit::SquaredNanos => format!("{:.3e} ns²", e.point),
+        Unit::Ratio => format!("{:.2}", e.point),
+    };
     let ratio = row.ratio.as_ref().map_or_else(|| "–".to_owned(), estimate_ratio);
     let mut cells =
         vec![row.name.clone(), value(&row.base), value(&row.new), ratio, row.difference.name().to_owned()];

@@ -226,6 +226,7 @@ mod tests {
         let difference = stats_difference(&ratio);
         ComparedRow {
             name: name.into(),
+            unit: analysis::Unit::Nanos,
             base: one.clone(),
             new: one,
             ratio: Some(ratio),
