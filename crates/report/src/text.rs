@@ -1,9 +1,10 @@
 //! The terminal page.
 //!
 //! The first line names the load model, the verdict stands before any number, and every number has its
-//! interval or says why it has none.
+//! interval or says why it has none. What the numbers depend on stands at the end.
 
 mod comparison;
+mod facts;
 mod paint;
 mod scopes;
 mod table;
@@ -11,9 +12,10 @@ mod times;
 
 pub use comparison::comparison_page;
 
-use analysis::{Analysis, MeasureSummary, Scope, ScopeSummary, Severity, Verdict, VerdictState};
+use crate::words::{believable, product};
+use analysis::{Analysis, MeasureSummary, Scope, ScopeSummary, Severity, VerdictState};
 use paint::Paint;
-use record::{EventKind, Measure, PhaseKind, RunHeader};
+use record::{EventKind, Measure, PhaseKind};
 use units::{Bound, Estimate, Nanos, OutcomeClass, format_nanos};
 
 /// Rows of a table of operations, phases or clients, at most; the rest is in the report.
@@ -40,6 +42,7 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     page.phases();
     page.clients();
     page.events();
+    page.facts();
     page.text.truncate(page.text.trim_end().len());
     page.text + "\n"
 }
@@ -54,6 +57,25 @@ struct Page<'a> {
 /// A duration of fractional nanoseconds.
 pub(crate) fn time(ns: f64) -> String {
     format_nanos(Nanos(ns.max(0.0).round() as u64))
+}
+
+/// A variance, in ns²: in the square of the unit in which the standard deviation would be given, so that
+/// both can be compared by eye.
+pub(crate) fn squared(ns2: f64) -> String {
+    const UNITS: [(f64, &str); 4] = [(1.0, "ns²"), (1e3, "µs²"), (1e6, "ms²"), (1e9, "s²")];
+    let deviation = ns2.max(0.0).sqrt();
+    let fits = |(size, _): &&(f64, &str)| deviation < 999.5 * size;
+    let (size, name) = UNITS.iter().find(fits).unwrap_or(&UNITS[3]);
+    format!("{} {name}", ratio(ns2.max(0.0) / (size * size)))
+}
+
+/// A variance with its interval.
+fn estimate_squared(e: &Estimate) -> String {
+    let least = if e.bound == Bound::AtLeast { "≥ " } else { "" };
+    match e.interval {
+        Some((low, high)) => format!("{least}{} [{}, {}]", squared(e.point), squared(low), squared(high)),
+        None => format!("{least}{}", squared(e.point)),
+    }
 }
 
 /// Without its interval.
@@ -279,28 +301,30 @@ impl Page<'_> {
         if shown.len() > 8 {
             self.line(&format!("  … {} more in the report", shown.len() - 8));
         }
+        self.line("");
     }
-}
 
-/// An invalid run has no bound: nothing of it is to be used.
-fn believable(verdict: &Verdict) -> String {
-    match verdict.believable_to {
-        _ if verdict.state == VerdictState::Invalid => "do not use the numbers below".to_owned(),
-        None => "no printed quantile is shown to be the database's own".to_owned(),
-        Some(q) if q.get() >= 1.0 => "believable to the maximum".to_owned(),
-        Some(q) => format!("believable to {q}"),
-    }
-}
-
-fn product(header: &RunHeader) -> String {
-    let fact = |name: &str| header.target_facts.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
-    match (fact("product"), fact("version"), fact("transport")) {
-        (Some(product), Some(version), Some(transport)) => {
-            // Some servers begin their version with their name.
-            let version = version.strip_prefix(product).unwrap_or(version).trim_start();
-            let version = version.split_whitespace().next().unwrap_or(version);
-            format!("{product} {version} ({transport})")
+    fn facts(&mut self) {
+        let facts = facts::facts(self.analysis);
+        if facts.is_empty() {
+            return;
         }
-        _ => header.target.clone(),
+        self.line(&self.paint.head("how the numbers were made"));
+        let indent = " ".repeat(facts::LABEL);
+        for (label, text) in &facts {
+            self.wrapped(&format!("{label:<width$}", width = facts::LABEL), &indent, text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variances_have_the_square_of_the_deviations_unit() {
+        let shown: Vec<String> =
+            [0.0, 4.0, 1.93e12, 183e6 * 183e6, 2.5e9 * 2.5e9, -1.0].into_iter().map(squared).collect();
+        assert_eq!(shown, ["0.00 ns²", "4.00 ns²", "1.93 ms²", "33,489 ms²", "6.25 s²", "0.00 ns²"]);
     }
 }

@@ -59,7 +59,7 @@ fn every_figure_is_drawn_without_an_error() {
     browser.set_size(1280, 900).expect("a device can be this large");
     let runs = [
         ("open", fixture::open_loop(), 8),
-        ("closed", fixture::closed_loop(), 6),
+        ("closed", fixture::closed_loop(), 5),
         ("tiny", fixture::tiny(), 8),
         ("censored", fixture::censored(), 8),
     ];

@@ -59,6 +59,81 @@ fn pages_fit_a_terminal() {
 }
 
 #[test]
+fn spreads_stand_beside_the_quantiles() {
+    let text = page(&fixture::open_loop(), &OPTIONS);
+    for name in ["mean", "sd", "variance", "sd/mean", "p99/mean", "max/median", "median/min"] {
+        assert!(text.lines().any(|l| l.split(' ').next() == Some(name)), "no {name}: {text}");
+    }
+    let variance = text.lines().find(|l| l.starts_with("variance ")).expect("has a variance");
+    assert!(variance.matches("ms² [").count() == 2, "of both times, with intervals: {variance}");
+}
+
+/// The last section: all that a header holds and a reader needs to judge or repeat a run.
+#[test]
+fn the_page_says_how_its_numbers_were_made() {
+    let mut analysis = fixture::open_loop();
+    analysis.events.push(analysis.events[0].clone());
+    let step = analysis.events.last_mut().expect("has events");
+    step.kind = record::EventKind::ClockStep;
+    let text = page(&analysis, &OPTIONS);
+    let (_, section) = text.split_once("\nhow the numbers were made\n").expect("has the section");
+    let flat = section.split_whitespace().collect::<Vec<_>>().join(" ");
+    for fact in [
+        "PostgreSQL 17.5 (Debian 17.5-1)",
+        "synchronous_commit=on",
+        "ycsb-a: rows=100000, keys=scrambled zipfian 0.99",
+        "Read 50 %, Update 25 %, Insert 10 %, Scan 5 %, ReadModifyWrite 7 %, Delete 3 %",
+        "16 sessions on 2 workers",
+        "sleep then spin",
+        "no time limit",
+        "seed 42",
+        "warm-up 2.00 s, 10s@2000/s",
+        "load-1: Example 3000, 8 CPUs, 16.0 GiB, kernel 6.18.0, Debian 13, virtualisation: none",
+        "kind: tsc, cost: 11 ns, 1 step of the wall clock seen",
+        "pin workers: cores 2-3, real-time priority: not permitted",
+        "truetail 0.1.0, complete, no sample dropped",
+        "hiccup, client-cpu; not available: steal (/proc/stat has no steal column that moves)",
+    ] {
+        assert!(flat.contains(fact), "no `{fact}` in:\n{section}");
+    }
+    assert!(section.lines().count() <= 16, "{section}");
+}
+
+#[test]
+fn settings_have_the_names_of_the_manual() {
+    let mut analysis = fixture::closed_loop();
+    let facts = &mut analysis.recordings[0].header.target_facts;
+    for (name, value) in [("journal_mode", "wal"), ("synchronous", "1")] {
+        facts.push((name.to_owned(), value.to_owned()));
+    }
+    let text = page(&analysis, &OPTIONS);
+    assert!(text.contains("journal_mode=WAL, synchronous=NORMAL"), "{text}");
+    let html = report::html::page(&analysis);
+    assert!(html.contains("<dt>synchronous</dt><dd>NORMAL</dd>"));
+}
+
+/// Facts of other people: long, with line breaks, many.
+#[test]
+fn facts_cannot_spoil_the_page() {
+    let mut analysis = fixture::open_loop();
+    let header = &mut analysis.recordings[0].header;
+    header.target_facts.extend((0..200).map(|i| (format!("setting_{i}"), "x\n".repeat(300))));
+    header.operations = (0..200).map(|i| format!("Operation{i}")).collect();
+    header.phases.last_mut().expect("has phases").mix = vec![1.0; 200];
+    let other = analysis.recordings[0].clone();
+    analysis.recordings.extend((0..20).map(|_| other.clone()));
+    for client in 1..20u16 {
+        analysis.recordings[usize::from(client)].header.client = client;
+        analysis.recordings[usize::from(client)].header.host.name = format!("load-{client}");
+    }
+    let text = page(&analysis, &OPTIONS);
+    assert!(text.contains("client 2: load-2: Example 3000") && text.contains("more clients in the report"));
+    assert!(!text.contains("client 2: truetail"), "what does not differ is said once");
+    assert!(text.lines().count() <= LONGEST + 20, "{} lines", text.lines().count());
+    assert!(text.lines().all(|l| l.chars().count() <= WIDEST), "{text}");
+}
+
+#[test]
 fn the_load_model_comes_first_and_the_verdict_before_any_result() {
     for (name, analysis) in all() {
         let text = page(&analysis, &OPTIONS);

@@ -2,7 +2,7 @@
 
 use super::paint::{Paint, wrap};
 use super::table::Table;
-use super::{TextOptions, estimate_point, estimate_ratio};
+use super::{TextOptions, estimate_point, estimate_ratio, squared};
 use analysis::{ComparedRow, Comparison, Unit};
 use units::Estimate;
 
@@ -56,7 +56,7 @@ fn runs(count: usize) -> String {
 fn cells(row: &ComparedRow, asked: bool) -> Vec<String> {
     let value = |e: &Estimate| match row.unit {
         Unit::Nanos => estimate_point(e),
-        Unit::SquaredNanos => format!("{:.3e} ns²", e.point),
+        Unit::SquaredNanos => squared(e.point),
         Unit::Ratio => format!("{:.2}", e.point),
     };
     let ratio = row.ratio.as_ref().map_or_else(|| "–".to_owned(), estimate_ratio);

@@ -2,7 +2,7 @@
 //! harness's own delays beside them.
 
 use super::table::Table;
-use super::{count, estimate_point, estimate_time, longest, ratio};
+use super::{count, estimate_point, estimate_squared, estimate_time, longest, ratio};
 use analysis::{MeasureSummary, ScopeSummary};
 use record::Measure;
 use units::{Bound, Estimate, Quantile};
@@ -34,10 +34,11 @@ pub(super) fn table(scope: &ScopeSummary) -> Table {
     row("max".to_owned(), &|s| format!("{} observed", longest(s)), Some(&|s| longest(s)));
     row("mean".to_owned(), &|s| with_interval(&s.mean), Some(&|s| estimate_point(&s.mean)));
     row("sd".to_owned(), &|s| with_interval(&s.sd), None);
+    row("variance".to_owned(), &|s| variance_cell(&s.variance), None);
     row("sd/mean".to_owned(), &|s| ratio_cell(Some(&s.spreads.coefficient_of_variation)), None);
     row("p99/mean".to_owned(), &|s| ratio_cell(s.spreads.p99_over_mean.as_ref()), None);
-    row("max/median".to_owned(), &|s| ratio_cell(Some(&s.spreads.max_over_median)), None);
-    row("median/min".to_owned(), &|s| ratio_cell(Some(&s.spreads.median_over_min)), None);
+    row("max/median".to_owned(), &|s| extreme_cell(&s.spreads.max_over_median), None);
+    row("median/min".to_owned(), &|s| extreme_cell(&s.spreads.median_over_min), None);
     table
 }
 
@@ -84,5 +85,18 @@ fn ratio_cell(e: Option<&Estimate>) -> String {
         None => "–".to_owned(),
         Some(e) if e.interval.is_none() => format!("{} {NOT_KNOWN}", ratio(e.point)),
         Some(e) => super::estimate_ratio(e),
+    }
+}
+
+fn variance_cell(e: &Estimate) -> String {
+    let none = e.interval.is_none() && e.bound != Bound::AtLeast;
+    if none { format!("{} {NOT_KNOWN}", estimate_squared(e)) } else { estimate_squared(e) }
+}
+
+/// One run has one maximum and one minimum: where its next ones would lie, nothing in it says.
+fn extreme_cell(e: &Estimate) -> String {
+    match e.interval {
+        None => format!("{}{} observed", if e.bound == Bound::AtLeast { "≥ " } else { "" }, ratio(e.point)),
+        Some(_) => super::estimate_ratio(e),
     }
 }
