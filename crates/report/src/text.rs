@@ -59,14 +59,19 @@ pub(crate) fn time(ns: f64) -> String {
     format_nanos(Nanos(ns.max(0.0).round() as u64))
 }
 
-/// A variance, in ns²: in the square of the unit in which the standard deviation would be given, so that
-/// both can be compared by eye.
+/// A variance, given in ns²: three significant digits in the first unit that needs no more than four before
+/// the point (10,000 of one are 0.01 of the next).
 pub(crate) fn squared(ns2: f64) -> String {
-    const UNITS: [(f64, &str); 4] = [(1.0, "ns²"), (1e3, "µs²"), (1e6, "ms²"), (1e9, "s²")];
-    let deviation = ns2.max(0.0).sqrt();
-    let fits = |(size, _): &&(f64, &str)| deviation < 999.5 * size;
-    let (size, name) = UNITS.iter().find(fits).unwrap_or(&UNITS[3]);
-    format!("{} {name}", ratio(ns2.max(0.0) / (size * size)))
+    const UNITS: [(f64, &str); 4] = [(1.0, "ns²"), (1e6, "µs²"), (1e12, "ms²"), (1e18, "s²")];
+    let variance = ns2.max(0.0);
+    let fits = |(size, _): &&(f64, &str)| variance < 9_999.5 * size;
+    let (size, unit) = UNITS.iter().find(fits).unwrap_or(&UNITS[3]);
+    let number = match variance / size {
+        v if v > 0.0 && v < 0.0995 => format!("{v:.4}"),
+        v if v > 0.0 && v < 0.995 => format!("{v:.3}"),
+        v => ratio(v),
+    };
+    format!("{number} {unit}")
 }
 
 /// A variance with its interval.
@@ -225,13 +230,17 @@ impl Page<'_> {
             self.line("");
             return;
         }
-        let table = times::table(&self.analysis.total);
-        self.text.push_str(&table.render(&self.paint));
+        let tables = times::tables(&self.analysis.total, self.width);
+        for table in &tables {
+            self.text.push_str(&table.render(&self.paint, self.width));
+        }
         let mut note = format!("[low, high]: {:.0} % intervals", self.level() * 100.0);
         if self.text.contains(times::NOT_KNOWN) {
             note += &format!("; {}: too few requests are independent to state one", times::NOT_KNOWN);
         }
-        self.line(&self.paint.faint(&note));
+        for line in paint::wrap("", "  ", &note, self.width) {
+            self.line(&self.paint.faint(&line));
+        }
         self.line("");
     }
 
@@ -273,7 +282,7 @@ impl Page<'_> {
         let has_response = self.summary(Measure::Response).is_some();
         let measure = if has_response { Measure::Response } else { Measure::Service };
         let shown = &scopes[..scopes.len().min(MOST_ROWS)];
-        self.text.push_str(&scopes::table(kind, measure, shown).render(&self.paint));
+        self.text.push_str(&scopes::table(kind, measure, shown).render(&self.paint, self.width));
         if scopes.len() > shown.len() {
             self.line(&format!("… {} more in the report", scopes.len() - shown.len()));
         }
@@ -322,9 +331,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variances_have_the_square_of_the_deviations_unit() {
+    fn variances_are_short_and_keep_three_digits() {
         let shown: Vec<String> =
-            [0.0, 4.0, 1.93e12, 183e6 * 183e6, 2.5e9 * 2.5e9, -1.0].into_iter().map(squared).collect();
-        assert_eq!(shown, ["0.00 ns²", "4.00 ns²", "1.93 ms²", "33,489 ms²", "6.25 s²", "0.00 ns²"]);
+            [0.0, 4.0, 9_999.0, 10_001.0, 858.8e9, 1.93e12, 33.6e15, 6.25e18, 2e24, -1.0]
+                .map(squared)
+                .to_vec();
+        let expected = [
+            "0.00 ns²",
+            "4.00 ns²",
+            "9,999 ns²",
+            "0.0100 µs²",
+            "0.859 ms²",
+            "1.93 ms²",
+            "0.0336 s²",
+            "6.25 s²",
+        ];
+        assert_eq!(shown[..8], expected);
+        assert_eq!(shown[8..], ["2,000,000 s²", "0.00 ns²"]);
     }
 }

@@ -58,6 +58,49 @@ fn pages_fit_a_terminal() {
     }
 }
 
+/// On a narrow terminal the harness's delays go below; nothing is lost, and nothing is wider than the screen.
+#[test]
+fn narrow_pages_have_two_tables() {
+    let narrow = TextOptions { width: 80, colour: false };
+    for (name, analysis) in all() {
+        let text = page(&analysis, &narrow);
+        for line in text.lines() {
+            assert!(line.chars().count() <= 80, "{name}: {} columns: {line}", line.chars().count());
+        }
+        let wide = page(&analysis, &TextOptions { width: 160, colour: false });
+        let words = |text: &str| {
+            let mut all: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            all.sort();
+            all.dedup();
+            all
+        };
+        assert_eq!(words(&text), words(&wide), "{name}");
+    }
+}
+
+#[test]
+fn comparisons_have_both_times_and_their_spreads() {
+    let comparison = fixture::comparison();
+    for width in [80, 100, 160] {
+        let text = comparison_page(&comparison, &TextOptions { width, colour: false });
+        let (response, service) = text.split_once("\nservice time ").expect("both times have a table");
+        let (_, response) = response.split_once("\nresponse time ").expect("has response times");
+        for part in [response, service] {
+            for row in
+                ["p50 ", "p99 ", "mean ", "variance ", "standard deviation ", "coefficient of variation "]
+            {
+                assert!(part.lines().any(|l| l.starts_with(row)), "no {row}: {text}");
+            }
+            for row in ["p99/mean ", "max/median ", "median/min "] {
+                assert!(part.lines().any(|l| l.starts_with(row)), "no {row}: {text}");
+            }
+            // A wide page has the intervals of both sides besides the ratio's.
+            let median = part.lines().find(|l| l.starts_with("p50 ")).expect("has a median");
+            assert_eq!(median.matches('[').count(), if width == 160 { 3 } else { 1 }, "{median}");
+        }
+    }
+}
+
 #[test]
 fn spreads_stand_beside_the_quantiles() {
     let text = page(&fixture::open_loop(), &OPTIONS);
@@ -65,7 +108,7 @@ fn spreads_stand_beside_the_quantiles() {
         assert!(text.lines().any(|l| l.split(' ').next() == Some(name)), "no {name}: {text}");
     }
     let variance = text.lines().find(|l| l.starts_with("variance ")).expect("has a variance");
-    assert!(variance.matches("ms² [").count() == 2, "of both times, with intervals: {variance}");
+    assert!(variance.matches("s² [").count() == 2, "of both times, with intervals: {variance}");
 }
 
 /// The last section: all that a header holds and a reader needs to judge or repeat a run.
@@ -171,7 +214,8 @@ fn a_page_without_any_time_has_no_rows_for_them() {
     let mut analysis = fixture::tiny();
     let rows =
         |text: &str| text.lines().filter(|l| l.starts_with("max/median") || l.starts_with("mean")).count();
-    assert_eq!(rows(&page(&analysis, &OPTIONS)), 2);
+    // Wide enough for one table.
+    assert_eq!(rows(&page(&analysis, &TextOptions { width: 160, ..OPTIONS })), 2);
     analysis.total.measures.clear();
     let text = page(&analysis, &OPTIONS);
     assert_eq!(text.lines().filter(|l| *l == "no request was measured").count(), 1, "{text}");

@@ -2,8 +2,12 @@
 
 use super::paint::{Paint, wrap};
 use super::table::Table;
-use super::{TextOptions, estimate_point, estimate_ratio, squared};
+use super::{
+    TextOptions, estimate_point, estimate_ratio, estimate_squared, estimate_time, ratio as plain_ratio,
+    squared,
+};
 use analysis::{ComparedRow, Comparison, Unit};
+use record::Measure;
 use units::Estimate;
 
 /// Two sides, row by row, and what they show.
@@ -38,26 +42,41 @@ pub fn comparison_page(comparison: &Comparison, options: &TextOptions) -> String
     }
     say("");
     let asked = comparison.rows.iter().any(|r| r.equivalent.is_some());
-    let mut head: Vec<String> = ["", "base", "new", "new/base", "difference"].map(str::to_owned).to_vec();
-    if asked {
-        head.push("equivalent".to_owned());
-    }
-    let mut table = Table::new(head);
-    for row in &comparison.rows {
-        table.row(cells(row, asked));
-    }
-    text + &table.render(&paint)
+    let measures = std::iter::once((comparison.measure, &comparison.rows));
+    let measures = measures.chain(comparison.others.iter().map(|o| (o.measure, &o.rows)));
+    let tables = measures
+        .map(|(measure, rows)| table(measure, rows, asked, options.width).render(&paint, options.width));
+    text + &tables.collect::<Vec<_>>().join("\n")
+}
+
+/// With the sides' intervals where the page is wide enough; the ratio, which decides, always has its own.
+fn table(measure: Measure, rows: &[ComparedRow], asked: bool, width: usize) -> Table {
+    let make = |intervals: bool| {
+        let mut head = vec![measure.name().to_owned()];
+        head.extend(["base", "new", "new/base", "difference"].map(str::to_owned));
+        if asked {
+            head.push("equivalent".to_owned());
+        }
+        let mut table = Table::new(head);
+        rows.iter().for_each(|row| table.row(cells(row, asked, intervals)));
+        table
+    };
+    let wide = make(true);
+    if wide.fits(width) { wide } else { make(false) }
 }
 
 fn runs(count: usize) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
 }
 
-fn cells(row: &ComparedRow, asked: bool) -> Vec<String> {
-    let value = |e: &Estimate| match row.unit {
-        Unit::Nanos => estimate_point(e),
-        Unit::SquaredNanos => squared(e.point),
-        Unit::Ratio => format!("{:.2}", e.point),
+fn cells(row: &ComparedRow, asked: bool, intervals: bool) -> Vec<String> {
+    let value = |e: &Estimate| match (row.unit, intervals) {
+        (Unit::Nanos, true) => estimate_time(e),
+        (Unit::Nanos, false) => estimate_point(e),
+        (Unit::SquaredNanos, true) => estimate_squared(e),
+        (Unit::SquaredNanos, false) => squared(e.point),
+        (Unit::Ratio, true) => estimate_ratio(e),
+        (Unit::Ratio, false) => plain_ratio(e.point),
     };
     let ratio = row.ratio.as_ref().map_or_else(|| "–".to_owned(), estimate_ratio);
     let mut cells =
