@@ -28,6 +28,7 @@ mod model;
 mod outliers;
 mod pyramid;
 mod reasons;
+mod repeats;
 mod summary;
 
 pub use analyse::{analyse, analyse_batches};
@@ -39,3 +40,4 @@ pub use model::{
     MeasureSummary, Pyramid, PyramidLevel, Reason, ReasonKind, RecordingInfo, SampledPoint, Scope,
     ScopeSummary, Series, Severity, SpectrumPoint, Spreads, Verdict, VerdictState,
 };
+pub use repeats::{RepeatedMeasure, RepeatedRow, across_repeats};

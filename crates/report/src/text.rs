@@ -6,11 +6,13 @@
 mod comparison;
 mod facts;
 mod paint;
+mod repeats;
 mod scopes;
 mod table;
 mod times;
 
 pub use comparison::comparison_page;
+pub use repeats::repeats_page;
 
 use crate::words::{believable, product};
 use analysis::{Analysis, MeasureSummary, Scope, ScopeSummary, Severity, VerdictState};

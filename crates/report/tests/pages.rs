@@ -4,7 +4,7 @@ mod fixture;
 
 use analysis::Analysis;
 use record::Measure;
-use report::text::{TextOptions, comparison_page, page};
+use report::text::{TextOptions, comparison_page, page, repeats_page};
 use units::format_nanos;
 
 const OPTIONS: TextOptions = TextOptions { width: 100, colour: false };
@@ -30,6 +30,9 @@ fn pages_as_people_see_them() {
         insta::assert_snapshot!(format!("page-{name}"), page(&analysis, &OPTIONS));
     }
     insta::assert_snapshot!("comparison-undecided", comparison_page(&fixture::comparison(), &OPTIONS));
+    let runs = fixture::repeats();
+    let runs: Vec<&Analysis> = runs.iter().collect();
+    insta::assert_snapshot!("repeats", repeats_page(&runs, &analysis::across_repeats(&runs), &OPTIONS));
     insta::assert_snapshot!("comparison-decided", comparison_page(&fixture::decided_comparison(), &OPTIONS));
 }
 
@@ -41,7 +44,10 @@ fn documents_as_programs_see_them() {
         document[scopes].as_array_mut().expect("scopes are an array").truncate(1);
     }
     insta::assert_snapshot!("document-tiny", pretty(&document));
-    insta::assert_snapshot!("document-comparison", pretty(&report::json::comparison(&fixture::comparison())));
+    insta::assert_snapshot!(
+        "document-comparison",
+        pretty(&report::json::comparison(&fixture::comparison(), &[]))
+    );
 }
 
 #[test]
@@ -98,6 +104,23 @@ fn comparisons_have_both_times_and_their_spreads() {
             let median = part.lines().find(|l| l.starts_with("p50 ")).expect("has a median");
             assert_eq!(median.matches('[').count(), if width == 160 { 3 } else { 1 }, "{median}");
         }
+    }
+}
+
+#[test]
+fn repeats_have_intervals_and_their_spread() {
+    let runs = fixture::repeats();
+    let runs: Vec<&Analysis> = runs.iter().collect();
+    let text = repeats_page(&runs, &analysis::across_repeats(&runs), &OPTIONS);
+    let (each, together) = text.split_once("service time across 3 runs").expect("has both tables");
+    let lines = each.lines().filter(|l| l.starts_with(['1', '2', '3']));
+    assert!(lines.clone().count() == 3 && lines.clone().all(|l| l.matches('[').count() == 3), "{each}");
+    for name in ["p50", "p99", "p99.9", "mean", "variance"] {
+        let line = together.lines().find(|l| l.split(' ').next() == Some(name));
+        let line = line.unwrap_or_else(|| panic!("no {name}: {text}"));
+        assert!(line.contains(" [") && !line.contains("no interval"), "{line}");
+        let spread: f64 = line.split(' ').next_back().and_then(|s| s.parse().ok()).expect("a spread");
+        assert!((1.0..3.0).contains(&spread), "{line}");
     }
 }
 

@@ -3,7 +3,8 @@
 //! - [`alloc`]: "no allocation on the hot path", counted per thread;
 //! - [`syscalls`]: "no syscall of our own", proven in a jailed child;
 //! - [`postgres`]: a real PostgreSQL server that a test starts, freezes, restarts and throws away;
-//! - [`browser`]: a real browser that opens a page, zooms it and looks at it.
+//! - [`browser`]: a real browser that opens a page, zooms it and looks at it;
+//! - [`documented`]: JSON documents against the page that describes them, field by field.
 //!
 //! Each checker has a canary test that must trip it: a checker that never fires proves nothing.
 #![deny(missing_docs)]
@@ -11,5 +12,6 @@
 pub mod alloc;
 pub mod browser;
 mod command;
+pub mod documented;
 pub mod postgres;
 pub mod syscalls;

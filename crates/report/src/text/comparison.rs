@@ -34,8 +34,9 @@ pub fn comparison_page(comparison: &Comparison, options: &TextOptions) -> String
         comparison.measure.name(),
         if equivalent { ", equivalent within the margin" } else { "" },
     ));
-    for (side, (names, state)) in [("base", &comparison.base), ("new", &comparison.new)] {
-        say(&format!("{side}: {} ({}, {})", names.join(", "), runs(names.len()), paint.state(*state)));
+    let sides = [("base", &comparison.base, comparison.runs.0), ("new", &comparison.new, comparison.runs.1)];
+    for (side, (names, state), count) in sides {
+        say(&format!("{side}: {} ({}, {})", names.join(", "), runs(count, names.len()), paint.state(*state)));
     }
     for warning in &comparison.warnings {
         say(&format!("note: {warning}"));
@@ -65,8 +66,9 @@ fn table(measure: Measure, rows: &[ComparedRow], asked: bool, width: usize) -> T
     if wide.fits(width) { wide } else { make(false) }
 }
 
-fn runs(count: usize) -> String {
-    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+fn runs(count: usize, recordings: usize) -> String {
+    let runs = if count == 1 { "1 run".to_owned() } else { format!("{count} runs") };
+    if recordings > count { format!("{runs} of {recordings} recordings") } else { runs }
 }
 
 fn cells(row: &ComparedRow, asked: bool, intervals: bool) -> Vec<String> {
