@@ -112,7 +112,8 @@ fn places(analysis: &Analysis) -> String {
     }
     if !analysis.total.measures.is_empty() {
         let says = "How long the slowest requests took: each step to the right leaves a tenth of them. \
-                    Whiskers are the intervals of the printed quantiles.";
+                    Whiskers are the intervals of the printed quantiles. Dotted where fewer than ten requests lie \
+                    beyond: what happened, not what to expect.";
         markup += &place("spectrum", 0, "Percentile spectrum", says);
         let says = format!(
             "{} of each operation: the box holds the middle half, the line in it is the median, whiskers reach \

@@ -51,22 +51,20 @@ pub(crate) fn believable(verdict: &Verdict) -> String {
     }
 }
 
+/// The load model, the workload and the target.
+pub(crate) fn load(analysis: &Analysis) -> String {
+    analysis.recordings.first().map_or_else(String::new, |r| {
+        let load = &r.header.load;
+        format!("{}: {}, {} on {}", load.model.name(), load.arrivals, r.header.workload, product(&r.header))
+    })
+}
+
 /// What a figure that travels alone must say: the load model and the verdict.
 pub(crate) fn origin(analysis: &Analysis) -> String {
-    let load = analysis.recordings.first().map_or_else(String::new, |r| {
-        let load = &r.header.load;
-        format!(
-            "{}: {}, {} on {} · ",
-            load.model.name(),
-            load.arrivals,
-            r.header.workload,
-            product(&r.header)
-        )
-    });
     let verdict = &analysis.verdict;
     let bound = match verdict.state {
         VerdictState::Invalid => "do not use the numbers".to_owned(),
         _ => believable(verdict),
     };
-    format!("{load}verdict {}: {bound}", verdict.state.name())
+    format!("{} · verdict {}: {bound}", load(analysis), verdict.state.name())
 }

@@ -112,6 +112,7 @@ fn repeats_have_intervals_and_their_spread() {
     let runs = fixture::repeats();
     let runs: Vec<&Analysis> = runs.iter().collect();
     let text = repeats_page(&runs, &analysis::across_repeats(&runs), &OPTIONS);
+    assert!(text.starts_with("closed loop: no think time, ycsb-a on SQLite 3.50.2 (3 runs)\n"), "{text}");
     let (each, together) = text.split_once("service time across 3 runs").expect("has both tables");
     let lines = each.lines().filter(|l| l.starts_with(['1', '2', '3']));
     assert!(lines.clone().count() == 3 && lines.clone().all(|l| l.matches('[').count() == 3), "{each}");

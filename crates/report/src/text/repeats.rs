@@ -3,6 +3,7 @@
 use super::paint::Paint;
 use super::table::Table;
 use super::{TextOptions, estimate_ratio, estimate_squared, estimate_time, ratio, squared, time};
+use crate::words::load;
 use analysis::{Analysis, MeasureSummary, RepeatedMeasure, RepeatedRow, Unit};
 use units::{Estimate, Quantile};
 
@@ -15,6 +16,15 @@ pub fn repeats_page(runs: &[&Analysis], across: &[RepeatedMeasure], options: &Te
     let mut tables = vec![each(runs, &paint)];
     tables.extend(across.iter().map(|measure| together(measure, runs.len())));
     let mut text = String::new();
+    if let Some(first) = runs.first() {
+        for line in
+            super::paint::wrap("", "  ", &format!("{} ({})", load(first), count(runs.len())), options.width)
+        {
+            text += &line;
+            text.push('\n');
+        }
+        text.push('\n');
+    }
     for table in &tables {
         text += &table.render(&paint, options.width);
         text.push('\n');
@@ -52,6 +62,10 @@ fn each(runs: &[&Analysis], paint: &Paint) -> Table {
     table
 }
 
+fn count(runs: usize) -> String {
+    if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") }
+}
+
 fn absent() -> String {
     "–".to_owned()
 }
@@ -62,8 +76,8 @@ fn with_interval(e: &Estimate) -> String {
 }
 
 fn together(measure: &RepeatedMeasure, runs: usize) -> Table {
-    let count = if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
-    let head = [&format!("{} across {count}", measure.measure.name()), "", "least", "most", "most/least"];
+    let head =
+        [&format!("{} across {}", measure.measure.name(), count(runs)), "", "least", "most", "most/least"];
     let mut table = Table::new(head.iter().map(|h| (*h).to_owned()).collect());
     measure.rows.iter().for_each(|row| table.row(cells(row)));
     table

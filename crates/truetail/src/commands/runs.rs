@@ -1,5 +1,6 @@
 //! Which recordings are one run: the clients of a run are merged, runs are repeats.
 
+use anyhow::bail;
 use record::Recording;
 use std::path::Path;
 
@@ -26,8 +27,24 @@ pub(super) fn runs(path: &Path) -> anyhow::Result<Vec<Vec<Recording>>> {
         }
     }
     let runs: Vec<Vec<Recording>> = runs.into_iter().map(|(_, run)| run).collect();
-    runs.iter().try_for_each(|run| super::one_of_each_client(run))?;
+    runs.iter().try_for_each(|run| apart(run))?;
     Ok(runs)
+}
+
+fn apart(run: &[Recording]) -> anyhow::Result<()> {
+    for (index, second) in run.iter().enumerate() {
+        let client = second.header().client;
+        if let Some(first) = run[..index].iter().find(|r| r.header().client == client) {
+            bail!(
+                "{} and {} are both of client {client} and were made at the same time: they are neither repeats \
+                 nor clients of one run; compare a directory without one of them, or make each client with a \
+                 --client of its own",
+                first.path().display(),
+                second.path().display()
+            );
+        }
+    }
+    Ok(())
 }
 
 /// From the start line to the end of the last phase, ns since 1970.
