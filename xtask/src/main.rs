@@ -2,6 +2,7 @@
 
 mod bench;
 mod ci;
+mod docs;
 mod install;
 mod servers;
 mod soak;
@@ -18,6 +19,7 @@ Usage: cargo xtask CHORE
 Chores:
   ci [--quick]             install what tests need, then format, lints, all tests, documentation
                            --quick: format, lints and tests in debug only, with what is installed
+  docs                     write what of docs/ the program itself prints: the table of papers.md
   servers up postgres      start a PostgreSQL server on a free port, until Ctrl-C
   servers down postgres    end it from elsewhere
   bench [SECTION…]         figures next to targets and peers; `bench --help` lists sections and how long they take
@@ -44,6 +46,7 @@ fn run(words: &[&str]) -> anyhow::Result<bool> {
     match words {
         ["ci"] => ci::run(ci::Extent::Full),
         ["ci", "--quick"] => ci::run(ci::Extent::Quick),
+        ["docs"] => docs::run(),
         ["bench", rest @ ..] => bench::run(rest),
         ["servers", rest @ ..] => servers::run(rest),
         ["soak", rest @ ..] => soak::run(rest),

@@ -53,14 +53,14 @@ enum Kind {
 }
 
 /// Takes a quantity out of a summary.
-type Of<'a> = Box<dyn Fn(&MeasureSummary) -> Option<Estimate> + 'a>;
+pub(crate) type Of<'a> = Box<dyn Fn(&MeasureSummary) -> Option<Estimate> + 'a>;
 
 /// A quantity of a summary.
-struct Pick<'a> {
-    name: String,
-    unit: Unit,
+pub(crate) struct Pick<'a> {
+    pub(crate) name: String,
+    pub(crate) unit: Unit,
     kind: Kind,
-    of: Of<'a>,
+    pub(crate) of: Of<'a>,
 }
 
 fn pick<'a>(
@@ -73,7 +73,7 @@ fn pick<'a>(
 }
 
 /// All quantities, in the order of the rows.
-fn picks(like: &MeasureSummary) -> Vec<Pick<'_>> {
+pub(crate) fn picks(like: &MeasureSummary) -> Vec<Pick<'_>> {
     let quantile = |(q, _): &(units::Quantile, Estimate)| {
         let q = *q;
         pick(&q.name(), Unit::Nanos, Kind::Time, move |m| m.quantile(q).cloned())
@@ -113,7 +113,7 @@ pub(crate) fn rows(
 }
 
 /// Across runs; values of zero have no logarithm, so that theirs is the mean without an interval.
-fn combined(runs: &[Estimate]) -> Option<Estimate> {
+pub(crate) fn combined(runs: &[Estimate]) -> Option<Estimate> {
     let mean = || runs.iter().map(|r| r.point).sum::<f64>() / runs.len() as f64;
     stats::across_runs(runs).or_else(|| {
         let first = runs.first()?;

@@ -79,6 +79,8 @@ pub struct Comparison {
     pub base: (Vec<String>, VerdictState),
     /// The same of the new side.
     pub new: (Vec<String>, VerdictState),
+    /// Runs of the base and of the new side; a run has as many recordings as it had clients.
+    pub runs: (usize, usize),
     /// Of that time: quantiles ascending, maximum, mean; then the spreads: variance, standard deviation,
     /// coefficient of variation, p99/mean, max/median, median/min. A row that a side lacks is left out.
     pub rows: Vec<ComparedRow>,
@@ -141,6 +143,7 @@ pub fn compare(
         measure,
         base: side(base),
         new: side(new),
+        runs: (base.len(), new.len()),
         difference: headline.map_or(Difference::NotShown, |row| row.difference),
         decided_by: headline.map_or_else(|| "mean".to_owned(), |row| row.name.clone()),
         rows,

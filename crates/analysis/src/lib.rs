@@ -28,6 +28,7 @@ mod model;
 mod outliers;
 mod pyramid;
 mod reasons;
+mod repeats;
 mod stated;
 mod summary;
 
@@ -40,4 +41,5 @@ pub use model::{
     MeasureSummary, Pyramid, PyramidLevel, Reason, ReasonKind, RecordingInfo, SampledPoint, Scope,
     ScopeSummary, Series, Severity, SpectrumPoint, Spreads, Verdict, VerdictState,
 };
+pub use repeats::{RepeatedMeasure, RepeatedRow, across_repeats};
 pub use stated::facts;

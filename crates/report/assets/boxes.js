@@ -12,6 +12,7 @@ function boxesFigure(figure, data) {
     const x = logScale(logDomain(...reach), [at.left, at.right]);
     const title = `${rows[0].measure} (logarithmic)`;
     drawBottomAxis(plot, x, logTicks(x.domain, at.width / 70), tickTime, title, true);
+    plot.state.labels = [];
     rows.forEach((row, index) => {
       const middle = at.top + (index + 0.6) * BOX_STEP;
       pen.textAlign = "right";
@@ -47,24 +48,32 @@ function drawBox(plot, x, row, middle) {
   drawMarks(plot, x, row, middle, half);
 }
 
-/** Diamonds; of names that would touch, the one farther out stays. */
+/** Diamonds with their names above; names that would touch stand beside each other, with a line to their mark. */
 function drawMarks(plot, x, row, middle, half) {
   const { pen, colours } = plot;
-  const taken = [];
-  for (const [key, name] of MARKS) {
-    const px = x(row[key]);
-    pen.fillStyle = colours.extreme;
+  pen.fillStyle = colours.extreme;
+  for (const [key] of MARKS) {
     pen.beginPath();
-    for (const [dx, dy] of [[0, -4.5], [4.5, 0], [0, 4.5], [-4.5, 0]]) pen.lineTo(px + dx, middle + dy);
+    for (const [dx, dy] of [[0, -4.5], [4.5, 0], [0, 4.5], [-4.5, 0]]) pen.lineTo(x(row[key]) + dx, middle + dy);
     pen.fill();
-    const reach = pen.measureText(name).width / 2 + 3;
-    if (taken.some(([from, to]) => px + reach > from && px - reach < to)) continue;
-    taken.push([px - reach, px + reach]);
-    pen.textAlign = "center";
-    pen.textBaseline = "alphabetic";
-    pen.fillStyle = colours.muted;
-    pen.fillText(name, px, middle - half - 5);
   }
+  pen.textAlign = "center";
+  pen.textBaseline = "alphabetic";
+  const line = middle - half - 8;
+  const labels = [];
+  // From the right: each one keeps its place unless the one before it needs the room.
+  let free = plot.width;
+  for (const [key, name] of MARKS) {
+    const mark = x(row[key]);
+    const reach = pen.measureText(name).width / 2;
+    const px = Math.min(mark, free - reach);
+    free = px - reach - 5;
+    if (mark - px > 2) plot.line(px, line + 2, mark, middle - 5, colours.muted);
+    pen.fillStyle = colours.muted;
+    pen.fillText(name, px, line);
+    labels.push([name, px - reach, px + reach]);
+  }
+  plot.state.labels.push(labels);
 }
 
 function boxLines(row) {

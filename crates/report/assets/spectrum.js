@@ -26,6 +26,7 @@ function spectrumFigure(figure, data) {
     const ticks = SPECTRUM_TICKS.map((q) => beyond(q, most)).filter((v) => x(end) - x(v) > 48);
     const name = (v) => (v === end ? "max" : percentWords(1 - 1 / v));
     drawBottomAxis(plot, x, [...ticks, end], name, "percentile: share of requests that took no longer", true);
+    plot.state.dotted = [];
     plot.state.drawn = spectra.reduce((sum, s) => sum + drawSpectrum(plot, s, x, y), 0);
     plot.state.believable = data.believable;
   };
@@ -37,6 +38,7 @@ function spectrumFigure(figure, data) {
   });
   plot.legend([
     ...spectra.map((s) => ["line", s.colour, s.measure]),
+    ["dots", "muted", `fewer than ${LEAST_BEYOND} requests beyond`],
     ...(data.believable === 1 ? [] : [["box", "doubt", `not shown to be the database’s own${reason(data)}`]]),
   ]);
   return plot;
@@ -60,15 +62,34 @@ function drawDoubt(plot, x, data) {
   plot.label(words, left + (outside ? 6 : -6), at.top - 4, outside ? "left" : "right", colours.muted);
 }
 
+/** Requests that must lie beyond a quantile for it to say what to expect. */
+const LEAST_BEYOND = 10;
+
+/** How many of the points, from the first on, have enough requests beyond them. */
+function carriedPoints({ points, n }) {
+  const first = points.findIndex(([, , q]) => q >= 1 || n * (1 - q) < LEAST_BEYOND * (1 - 1e-9));
+  return first < 0 ? points.length : first;
+}
+
+function drawCurve(plot, points, x, y, dash) {
+  const { pen } = plot;
+  pen.setLineDash(dash);
+  pen.beginPath();
+  for (const [at, ns] of points) pen.lineTo(x(at), y(ns));
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
 function drawSpectrum(plot, spectrum, x, y) {
   const { pen, colours } = plot;
   const colour = colours[spectrum.colour];
   pen.strokeStyle = colour;
   pen.lineWidth = 2;
   pen.lineJoin = "round";
-  pen.beginPath();
-  for (const [at, ns] of spectrum.points) pen.lineTo(x(at), y(ns));
-  pen.stroke();
+  const carried = carriedPoints(spectrum);
+  drawCurve(plot, spectrum.points.slice(0, carried), x, y, []);
+  drawCurve(plot, spectrum.points.slice(Math.max(carried - 1, 0)), x, y, [1.5, 4.5]);
+  plot.state.dotted.push([spectrum.key, spectrum.points.length - carried, spectrum.points[carried - 1]?.[2] ?? 0]);
   pen.lineWidth = 1.25;
   for (const [, q, , interval] of spectrum.quantiles) {
     if (!interval) continue;

@@ -15,6 +15,8 @@ mod head;
 mod markup;
 mod tables;
 
+use crate::svg::has_anatomy;
+use crate::words::product;
 use analysis::Analysis;
 use markup::{script_json, text};
 
@@ -45,7 +47,7 @@ pub fn page(analysis: &Analysis) -> String {
     let title = analysis
         .recordings
         .first()
-        .map_or_else(String::new, |r| format!("{} on {}", r.header.workload, head::product(&r.header)));
+        .map_or_else(String::new, |r| format!("{} on {}", r.header.workload, product(&r.header)));
     let body = [
         head::headline(analysis),
         head::verdict(analysis),
@@ -95,7 +97,7 @@ fn places(analysis: &Analysis) -> String {
         "<noscript><p class=\"note\">The figures need JavaScript; all numbers are in the tables.</p></noscript>\n\
          <p class=\"note\" id=\"trouble\" hidden></p>\n",
     );
-    if !analysis.anatomy.rows.is_empty() {
+    if has_anatomy(analysis) {
         let says = format!(
             "What the requests around each quantile of the {whole} spent their time on, as shares of the whole. \
              Only the service belongs to the database."
@@ -110,7 +112,8 @@ fn places(analysis: &Analysis) -> String {
     }
     if !analysis.total.measures.is_empty() {
         let says = "How long the slowest requests took: each step to the right leaves a tenth of them. \
-                    Whiskers are the intervals of the printed quantiles.";
+                    Whiskers are the intervals of the printed quantiles. Dotted where fewer than ten requests lie \
+                    beyond: what happened, not what to expect.";
         markup += &place("spectrum", 0, "Percentile spectrum", says);
         let says = format!(
             "{} of each operation: the box holds the middle half, the line in it is the median, whiskers reach \

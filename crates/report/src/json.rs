@@ -2,7 +2,10 @@
 //!
 //! Times are nanoseconds, rates per second. What is not known is null, never zero.
 
-use analysis::{Analysis, ComparedRow, Comparison, Counts, MeasureSummary, Scope, ScopeSummary};
+use analysis::{
+    Analysis, ComparedRow, Comparison, Counts, MeasureSummary, RepeatedMeasure, RepeatedRow, Scope,
+    ScopeSummary,
+};
 use record::{Measure, Provenance};
 use serde_json::{Map, Value, json};
 use units::{Bound, Estimate, OutcomeClass};
@@ -154,17 +157,45 @@ fn recording(r: &analysis::RecordingInfo) -> Value {
     })
 }
 
-/// The document of `truetail compare`: schema `truetail.compare/1`.
-pub fn comparison(comparison: &Comparison) -> Value {
-    let side = |(names, state): &(Vec<String>, analysis::VerdictState)| json!({"recordings": names, "verdict": state.name()});
+/// The document of `truetail run --repeat N`: schema `truetail.repeat/1`.
+pub fn repeats(runs: &[&Analysis], across: &[RepeatedMeasure]) -> Value {
+    let measure = |m: &RepeatedMeasure| {
+        let rows: Vec<Value> = m.rows.iter().map(repeated).collect();
+        json!({"measure": m.measure.key(), "rows": rows})
+    };
+    json!({
+        "schema": "truetail.repeat/1",
+        "runs": runs.iter().map(|a| document(a)).collect::<Vec<_>>(),
+        "across": across.iter().map(measure).collect::<Vec<_>>(),
+    })
+}
+
+fn repeated(row: &RepeatedRow) -> Value {
+    json!({
+        "name": row.name,
+        "unit": row.unit.name(),
+        "across": estimate(&row.across),
+        "points": row.points.iter().map(|p| number(*p)).collect::<Vec<_>>(),
+        "least": number(row.least),
+        "most": number(row.most),
+        "most_over_least": row.most_over_least.and_then(number),
+    })
+}
+
+/// The document of `truetail compare`: schema `truetail.compare/1`. `limits_broken` are the texts of those
+/// limits that were given and do not hold.
+pub fn comparison(comparison: &Comparison, limits_broken: &[String]) -> Value {
+    type Side = (Vec<String>, analysis::VerdictState);
+    let side = |(names, state): &Side, runs: usize| json!({"runs": runs, "recordings": names, "verdict": state.name()});
     json!({
         "schema": "truetail.compare/1",
         "measure": comparison.measure.key(),
-        "base": side(&comparison.base),
-        "new": side(&comparison.new),
+        "base": side(&comparison.base, comparison.runs.0),
+        "new": side(&comparison.new, comparison.runs.1),
         "difference": comparison.difference.name(),
         "decided_by": comparison.decided_by,
         "warnings": comparison.warnings,
+        "limits_broken": limits_broken,
         "rows": comparison.rows.iter().map(compared).collect::<Vec<_>>(),
         "others": comparison.others.iter().map(|other| {
             json!({"measure": other.measure.key(), "rows": other.rows.iter().map(compared).collect::<Vec<_>>()})

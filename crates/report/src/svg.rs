@@ -1,6 +1,6 @@
 //! Figures as standalone SVG files.
 //!
-//! Each one has its title and a caption that says what it shows, names the units at its axes, and uses no
+//! Each one has its title, the load model and the verdict, and a caption that says what it shows, names the units at its axes, and uses no
 //! script, style sheet or foreign font: it can be opened, printed and embedded as it is. Colours are told
 //! apart by colour-blind readers (Okabe & Ito 2008) and never carry a meaning alone.
 
@@ -20,20 +20,30 @@ use record::Measure;
 
 /// All figures that the analysis has data for: (name, SVG text). The name is fit for a file or an anchor.
 ///
-/// In this order: `anatomy`, `response-time-series`, `service-time-series`, `spectrum`, `operations`,
-/// `heat-map`, `load`. Each is at most 300 KB however long the run was. Cost ≈ 1 ms each.
+/// In this order, which is that of `report.html`: `anatomy`, `response-time-series`, `service-time-series`,
+/// `spectrum`, `operations`, `response-time-heat-map`, `service-time-heat-map`, `load`. Each is at most 300 KB however long the run was. Cost ≈ 1 ms each.
 pub fn figures(analysis: &Analysis) -> Vec<(&'static str, String)> {
     let series = |measure| series::figure(analysis, measure);
+    let heat = |measure| heat::figure(analysis, measure);
     let all = [
         ("anatomy", anatomy::figure(analysis)),
         ("response-time-series", series(Measure::Response)),
         ("service-time-series", series(Measure::Service)),
         ("spectrum", spectrum::figure(analysis)),
         ("operations", boxes::figure(analysis)),
-        ("heat-map", heat::figure(analysis)),
+        ("response-time-heat-map", heat(Measure::Response)),
+        ("service-time-heat-map", heat(Measure::Service)),
         ("load", load::figure(analysis)),
     ];
     all.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect()
+}
+
+/// Whether there is more than one part of a request's time to tell apart: a closed loop without kernel stamps
+/// has the service time alone.
+pub(crate) fn has_anatomy(analysis: &Analysis) -> bool {
+    let rows = &analysis.anatomy.rows;
+    let has_parts = analysis.offered.is_some() || rows.iter().any(|r| r.pick_up_ns.is_some());
+    has_parts && rows.iter().any(|r| r.whole_ns.is_finite())
 }
 
 /// What a user of the system waits for: the response time, or the service time where there is no response

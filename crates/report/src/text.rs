@@ -1,19 +1,23 @@
 //! The terminal page.
 //!
 //! The first line names the load model, the verdict stands before any number, and every number has its
-//! interval or says why it has none.
+//! interval or says why it has none. What the numbers depend on stands at the end.
 
 mod comparison;
+mod facts;
 mod paint;
+mod repeats;
 mod scopes;
 mod table;
 mod times;
 
 pub use comparison::comparison_page;
+pub use repeats::repeats_page;
 
-use analysis::{Analysis, MeasureSummary, Scope, ScopeSummary, Severity, Verdict, VerdictState};
+use crate::words::{believable, product};
+use analysis::{Analysis, MeasureSummary, Scope, ScopeSummary, Severity, VerdictState};
 use paint::Paint;
-use record::{EventKind, Measure, PhaseKind, RunHeader};
+use record::{EventKind, Measure, PhaseKind};
 use units::{Bound, Estimate, Nanos, OutcomeClass, format_nanos};
 
 /// Rows of a table of operations, phases or clients, at most; the rest is in the report.
@@ -40,6 +44,7 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     page.phases();
     page.clients();
     page.events();
+    page.facts();
     page.text.truncate(page.text.trim_end().len());
     page.text + "\n"
 }
@@ -54,6 +59,30 @@ struct Page<'a> {
 /// A duration of fractional nanoseconds.
 pub(crate) fn time(ns: f64) -> String {
     format_nanos(Nanos(ns.max(0.0).round() as u64))
+}
+
+/// A variance, given in ns²: three significant digits in the first unit that needs no more than four before
+/// the point (10,000 of one are 0.01 of the next).
+pub(crate) fn squared(ns2: f64) -> String {
+    const UNITS: [(f64, &str); 4] = [(1.0, "ns²"), (1e6, "µs²"), (1e12, "ms²"), (1e18, "s²")];
+    let variance = ns2.max(0.0);
+    let fits = |(size, _): &&(f64, &str)| variance < 9_999.5 * size;
+    let (size, unit) = UNITS.iter().find(fits).unwrap_or(&UNITS[3]);
+    let number = match variance / size {
+        v if v > 0.0 && v < 0.0995 => format!("{v:.4}"),
+        v if v > 0.0 && v < 0.995 => format!("{v:.3}"),
+        v => ratio(v),
+    };
+    format!("{number} {unit}")
+}
+
+/// A variance with its interval.
+fn estimate_squared(e: &Estimate) -> String {
+    let least = if e.bound == Bound::AtLeast { "≥ " } else { "" };
+    match e.interval {
+        Some((low, high)) => format!("{least}{} [{}, {}]", squared(e.point), squared(low), squared(high)),
+        None => format!("{least}{}", squared(e.point)),
+    }
 }
 
 /// Without its interval.
@@ -203,13 +232,17 @@ impl Page<'_> {
             self.line("");
             return;
         }
-        let table = times::table(&self.analysis.total);
-        self.text.push_str(&table.render(&self.paint));
+        let tables = times::tables(&self.analysis.total, self.width);
+        for table in &tables {
+            self.text.push_str(&table.render(&self.paint, self.width));
+        }
         let mut note = format!("[low, high]: {:.0} % intervals", self.level() * 100.0);
         if self.text.contains(times::NOT_KNOWN) {
             note += &format!("; {}: too few requests are independent to state one", times::NOT_KNOWN);
         }
-        self.line(&self.paint.faint(&note));
+        for line in paint::wrap("", "  ", &note, self.width) {
+            self.line(&self.paint.faint(&line));
+        }
         self.line("");
     }
 
@@ -251,7 +284,7 @@ impl Page<'_> {
         let has_response = self.summary(Measure::Response).is_some();
         let measure = if has_response { Measure::Response } else { Measure::Service };
         let shown = &scopes[..scopes.len().min(MOST_ROWS)];
-        self.text.push_str(&scopes::table(kind, measure, shown).render(&self.paint));
+        self.text.push_str(&scopes::table(kind, measure, shown).render(&self.paint, self.width));
         if scopes.len() > shown.len() {
             self.line(&format!("… {} more in the report", scopes.len() - shown.len()));
         }
@@ -279,28 +312,43 @@ impl Page<'_> {
         if shown.len() > 8 {
             self.line(&format!("  … {} more in the report", shown.len() - 8));
         }
+        self.line("");
     }
-}
 
-/// An invalid run has no bound: nothing of it is to be used.
-fn believable(verdict: &Verdict) -> String {
-    match verdict.believable_to {
-        _ if verdict.state == VerdictState::Invalid => "do not use the numbers below".to_owned(),
-        None => "no printed quantile is shown to be the database's own".to_owned(),
-        Some(q) if q.get() >= 1.0 => "believable to the maximum".to_owned(),
-        Some(q) => format!("believable to {q}"),
-    }
-}
-
-fn product(header: &RunHeader) -> String {
-    let fact = |name: &str| header.target_facts.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
-    match (fact("product"), fact("version"), fact("transport")) {
-        (Some(product), Some(version), Some(transport)) => {
-            // Some servers begin their version with their name.
-            let version = version.strip_prefix(product).unwrap_or(version).trim_start();
-            let version = version.split_whitespace().next().unwrap_or(version);
-            format!("{product} {version} ({transport})")
+    fn facts(&mut self) {
+        let facts = facts::facts(self.analysis);
+        if facts.is_empty() {
+            return;
         }
-        _ => header.target.clone(),
+        self.line(&self.paint.head("how the numbers were made"));
+        let indent = " ".repeat(facts::LABEL);
+        for (label, text) in &facts {
+            self.wrapped(&format!("{label:<width$}", width = facts::LABEL), &indent, text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variances_are_short_and_keep_three_digits() {
+        let shown: Vec<String> =
+            [0.0, 4.0, 9_999.0, 10_001.0, 858.8e9, 1.93e12, 33.6e15, 6.25e18, 2e24, -1.0]
+                .map(squared)
+                .to_vec();
+        let expected = [
+            "0.00 ns²",
+            "4.00 ns²",
+            "9,999 ns²",
+            "0.0100 µs²",
+            "0.859 ms²",
+            "1.93 ms²",
+            "0.0336 s²",
+            "6.25 s²",
+        ];
+        assert_eq!(shown[..8], expected);
+        assert_eq!(shown[8..], ["2,000,000 s²", "0.00 ns²"]);
     }
 }

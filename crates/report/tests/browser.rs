@@ -4,6 +4,8 @@ mod fixture;
 
 use analysis::{Analysis, ClientTotals, VerdictState};
 use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use testkit::browser::{Browser, browser};
 use units::Quantile;
@@ -59,7 +61,7 @@ fn every_figure_is_drawn_without_an_error() {
     browser.set_size(1280, 900).expect("a device can be this large");
     let runs = [
         ("open", fixture::open_loop(), 8),
-        ("closed", fixture::closed_loop(), 6),
+        ("closed", fixture::closed_loop(), 5),
         ("tiny", fixture::tiny(), 8),
         ("censored", fixture::censored(), 8),
     ];
@@ -189,6 +191,126 @@ fn one_extreme_among_thousands_is_drawn_at_every_zoom() {
             assert!(beside < 0.5, "{figure} at {width} px: {beside} of the height elsewhere");
         }
     }
+}
+
+#[test]
+fn box_plots_name_all_four_marks_and_no_two_names_touch() {
+    let Some(browser) = browser() else { return };
+    // The 99th percentile and the maximum of a run without outliers lie close together.
+    let mut close = fixture::tiny();
+    for scope in std::iter::once(&mut close.total).chain(&mut close.scopes) {
+        for measure in &mut scope.measures {
+            let plot = &mut measure.box_plot;
+            (plot.p95, plot.p99) = (plot.max * 0.97, plot.max * 0.99);
+        }
+    }
+    for (name, analysis) in [("open", fixture::open_loop()), ("close", close)] {
+        for width in [1280, 420] {
+            browser.set_size(width, 900).expect("a device can be this large");
+            open(&browser, &format!("boxes-{name}"), &analysis);
+            settle(&browser);
+            let rows = state(&browser, "boxes-0")["labels"].clone();
+            let rows = rows.as_array().expect("rows of labels");
+            assert!(rows.len() > 3, "{name}: {rows:?}");
+            for row in rows {
+                let labels = row.as_array().expect("labels");
+                let names: Vec<&str> = labels.iter().filter_map(|l| l[0].as_str()).collect();
+                assert_eq!(names, ["100", "99", "95", "0"], "{name} at {width} px");
+                for pair in labels.windows(2) {
+                    let (right, left) = (number(&pair[0][1]), number(&pair[1][2]));
+                    assert!(left < right, "{name} at {width} px: {pair:?}");
+                }
+                assert!(number(&labels[3][1]) >= 0.0, "{name} at {width} px: {labels:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_spectrum_is_dotted_where_fewer_than_ten_requests_lie_beyond() {
+    let Some(browser) = browser() else { return };
+    browser.set_size(1280, 900).expect("a device can be this large");
+    for (name, analysis) in [("open", fixture::open_loop()), ("tiny", fixture::tiny())] {
+        open(&browser, &format!("dotted-{name}"), &analysis);
+        let dotted = state(&browser, "spectrum-0")["dotted"].clone();
+        let dotted = dotted.as_array().expect("a list of curves");
+        assert_eq!(dotted.len(), 2, "{name}");
+        for curve in dotted {
+            let key = curve[0].as_str().expect("a measure");
+            let measure =
+                analysis.total.measures.iter().find(|m| m.measure.key() == key).expect("is measured");
+            let beyond = |q: f64| measure.n as f64 * (1.0 - q);
+            let expected = measure.spectrum.iter().filter(|p| beyond(p.quantile.get()) < 10.0 - 1e-6).count();
+            assert_eq!(number(&curve[1]) as usize, expected, "{name} {key}");
+            assert!(expected > 1 && expected < measure.spectrum.len(), "{name} {key}: {expected}");
+            assert!(beyond(number(&curve[2])) > 10.0 - 1e-6, "{name} {key}: {curve}");
+        }
+        let legend = eval(&browser, "return document.querySelector('#spectrum-0 .legend').textContent");
+        assert!(
+            legend.as_str().is_some_and(|text| text.contains("fewer than 10 requests beyond")),
+            "{legend}"
+        );
+    }
+}
+
+/// What a script in the page would have to do to reach a server; the number of policies that stood in its way.
+const REACH_OUT: &str = "
+    const server = 'http://127.0.0.1:PORT/';
+    let blocked = 0;
+    document.addEventListener('securitypolicyviolation', () => { blocked += 1; });
+    const ended = (element) => new Promise((done) => {
+      element.onload = done;
+      element.onerror = done;
+      document.body.append(element);
+    });
+    const make = (tag, facts) => Object.assign(document.createElement(tag), facts);
+    await fetch(server, { mode: 'no-cors' }).catch(() => {});
+    await ended(make('img', { src: server + 'a.png' }));
+    await ended(make('script', { src: server + 'a.js' }));
+    await ended(make('link', { rel: 'stylesheet', href: server + 'a.css' }));
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    return blocked;";
+
+/// Hangs up on everybody who comes, until somebody says `end`: how many came.
+fn hang_up(server: &TcpListener) -> u64 {
+    let mut came = 0;
+    for guest in server.incoming() {
+        let mut words = [0; 3];
+        let said = guest.and_then(|mut guest| guest.read_exact(&mut words));
+        if said.is_ok() && words == *b"end" {
+            break;
+        }
+        came += 1;
+    }
+    came
+}
+
+/// Opens a page and tries to reach a server from it: what the policy refused, and how many requests came.
+fn reached(browser: &Browser, name: &str, page: &str) -> (u64, u64) {
+    let server = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = server.local_addr().expect("is bound");
+    let guests = std::thread::spawn(move || hang_up(&server));
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.html"));
+    std::fs::write(&path, page).expect("the test's own directory takes a page");
+    browser.open(&path).expect("a file that was just written opens");
+    let script = REACH_OUT.replace("PORT", &address.port().to_string());
+    let refused = eval(browser, &format!("return (async () => {{ {script} }})()"));
+    let mut last = TcpStream::connect(address).expect("the server still listens");
+    last.write_all(b"end").expect("it takes three bytes");
+    (number(&refused) as u64, guests.join().expect("the server ends"))
+}
+
+#[test]
+fn the_page_reaches_no_server() {
+    let Some(browser) = browser() else { return };
+    let page = report::html::page(&fixture::tiny());
+    assert_eq!(reached(&browser, "policy", &page), (4, 0), "fetch, image, script and style are refused");
+    // The same page without its policy: the test sees who comes.
+    let (before, rest) =
+        page.split_once("<meta http-equiv=\"Content-Security-Policy\"").expect("has a policy");
+    let (_, after) = rest.split_once('>').expect("ends");
+    let (refused, came) = reached(&browser, "no-policy", &format!("{before}{after}"));
+    assert!(refused == 0 && came >= 4, "{refused} refused, {came} came");
 }
 
 #[test]

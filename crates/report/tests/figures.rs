@@ -50,7 +50,8 @@ fn every_kind_of_run_has_its_figures() {
         "service-time-series",
         "spectrum",
         "operations",
-        "heat-map",
+        "response-time-heat-map",
+        "service-time-heat-map",
         "load",
     ];
     for fixture in ["open-", "tiny-", "censored-"] {
@@ -58,8 +59,48 @@ fn every_kind_of_run_has_its_figures() {
     }
     // A closed loop without kernel stamps has one part only: no anatomy.
     let closed: Vec<&str> =
-        open.into_iter().filter(|n| !["anatomy", "response-time-series"].contains(n)).collect();
+        open.into_iter().filter(|n| *n != "anatomy" && !n.starts_with("response-time-")).collect();
     assert_eq!(of("closed-"), closed);
+}
+
+/// (kind, title) of the figures of the page, in its order.
+fn of_the_page(analysis: &analysis::Analysis) -> Vec<String> {
+    let page = report::html::page(analysis);
+    let figures = page.match_indices("<figure id=\"").map(|(at, mark)| &page[at + mark.len()..]);
+    figures.filter_map(|rest| Some(rest.split_once('-')?.0.to_owned())).collect()
+}
+
+#[test]
+fn each_figure_of_the_page_is_a_file() {
+    let kinds = |name: &str| match name {
+        "response-time-series" | "service-time-series" => "series".to_owned(),
+        "operations" => "boxes".to_owned(),
+        "response-time-heat-map" | "service-time-heat-map" => "heat".to_owned(),
+        other => other.to_owned(),
+    };
+    let runs = [fixture::open_loop(), fixture::closed_loop(), fixture::tiny(), fixture::censored()];
+    for analysis in runs {
+        let files: Vec<String> =
+            report::svg::figures(&analysis).iter().map(|(name, _)| kinds(name)).collect();
+        assert_eq!(files, of_the_page(&analysis));
+    }
+}
+
+#[test]
+fn each_figure_says_its_load_model_and_the_verdict() {
+    for (prefix, load, verdict) in [
+        ("open-", "open loop: poisson, ycsb-a on PostgreSQL 17.5 (TCP)", "verdict valid: believable to"),
+        ("closed-", "closed loop: no think time, ycsb-a on SQLite 3.50.2", "verdict "),
+        ("censored-", "open loop: poisson", "verdict invalid: do not use the numbers"),
+    ] {
+        for Figure { name, svg } in all().iter().filter(|f| f.name.starts_with(prefix)) {
+            let texts: Vec<String> = xml::texts(svg).collect();
+            // Title, description and the title as it is drawn; then the subtitle.
+            let subtitle = texts.iter().find(|t| t.contains(" · verdict "));
+            let subtitle = subtitle.unwrap_or_else(|| panic!("{name} says no verdict: {texts:?}"));
+            assert!(subtitle.starts_with(load) && subtitle.contains(verdict), "{name}: {subtitle}");
+        }
+    }
 }
 
 #[test]

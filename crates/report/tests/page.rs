@@ -77,3 +77,18 @@ fn long_runs_make_no_large_pages() {
     let size = report::html::page(&analysis).len();
     assert!(size < 3_000_000, "{size} bytes");
 }
+
+#[test]
+fn the_table_of_quantiles_has_the_spreads_of_both_times() {
+    let analysis = fixture::open_loop();
+    let page = report::html::page(&analysis);
+    let (_, table) = page.split_once("<caption>Quantiles of all").expect("has the table");
+    let (table, _) = table.split_once("</table>").expect("ends");
+    for row in ["standard deviation", "variance", "sd / mean", "p99 / mean", "max / median", "median / min"] {
+        let cells = table.split_once(&format!("<th scope=\"row\">{row}</th>"));
+        let cells = cells.unwrap_or_else(|| panic!("no row {row}")).1.split("</tr>").next().unwrap_or("");
+        // Response time, service time, pool wait, lag, pick-up.
+        assert_eq!(cells.matches("<td").count(), 5, "{row}: {cells}");
+        assert!(row != "variance" || cells.matches("s²").count() == 15, "{cells}");
+    }
+}

@@ -4,7 +4,7 @@ mod fixture;
 
 use analysis::Analysis;
 use record::Measure;
-use report::text::{TextOptions, comparison_page, page};
+use report::text::{TextOptions, comparison_page, page, repeats_page};
 use units::format_nanos;
 
 const OPTIONS: TextOptions = TextOptions { width: 100, colour: false };
@@ -30,6 +30,9 @@ fn pages_as_people_see_them() {
         insta::assert_snapshot!(format!("page-{name}"), page(&analysis, &OPTIONS));
     }
     insta::assert_snapshot!("comparison-undecided", comparison_page(&fixture::comparison(), &OPTIONS));
+    let runs = fixture::repeats();
+    let runs: Vec<&Analysis> = runs.iter().collect();
+    insta::assert_snapshot!("repeats", repeats_page(&runs, &analysis::across_repeats(&runs), &OPTIONS));
     insta::assert_snapshot!("comparison-decided", comparison_page(&fixture::decided_comparison(), &OPTIONS));
 }
 
@@ -41,7 +44,10 @@ fn documents_as_programs_see_them() {
         document[scopes].as_array_mut().expect("scopes are an array").truncate(1);
     }
     insta::assert_snapshot!("document-tiny", pretty(&document));
-    insta::assert_snapshot!("document-comparison", pretty(&report::json::comparison(&fixture::comparison())));
+    insta::assert_snapshot!(
+        "document-comparison",
+        pretty(&report::json::comparison(&fixture::comparison(), &[]))
+    );
 }
 
 #[test]
@@ -56,6 +62,142 @@ fn pages_fit_a_terminal() {
         }
         assert!(text.ends_with('\n') && !text.ends_with("\n\n") && !text.contains("\n\n\n"), "{text}");
     }
+}
+
+/// On a narrow terminal the harness's delays go below; nothing is lost, and nothing is wider than the screen.
+#[test]
+fn narrow_pages_have_two_tables() {
+    let narrow = TextOptions { width: 80, colour: false };
+    for (name, analysis) in all() {
+        let text = page(&analysis, &narrow);
+        for line in text.lines() {
+            assert!(line.chars().count() <= 80, "{name}: {} columns: {line}", line.chars().count());
+        }
+        let wide = page(&analysis, &TextOptions { width: 160, colour: false });
+        let words = |text: &str| {
+            let mut all: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            all.sort();
+            all.dedup();
+            all
+        };
+        assert_eq!(words(&text), words(&wide), "{name}");
+    }
+}
+
+#[test]
+fn comparisons_have_both_times_and_their_spreads() {
+    let comparison = fixture::comparison();
+    for width in [80, 100, 160] {
+        let text = comparison_page(&comparison, &TextOptions { width, colour: false });
+        let (response, service) = text.split_once("\nservice time ").expect("both times have a table");
+        let (_, response) = response.split_once("\nresponse time ").expect("has response times");
+        for part in [response, service] {
+            for row in
+                ["p50 ", "p99 ", "mean ", "variance ", "standard deviation ", "coefficient of variation "]
+            {
+                assert!(part.lines().any(|l| l.starts_with(row)), "no {row}: {text}");
+            }
+            for row in ["p99/mean ", "max/median ", "median/min "] {
+                assert!(part.lines().any(|l| l.starts_with(row)), "no {row}: {text}");
+            }
+            // A wide page has the intervals of both sides besides the ratio's.
+            let median = part.lines().find(|l| l.starts_with("p50 ")).expect("has a median");
+            assert_eq!(median.matches('[').count(), if width == 160 { 3 } else { 1 }, "{median}");
+        }
+    }
+}
+
+#[test]
+fn repeats_have_intervals_and_their_spread() {
+    let runs = fixture::repeats();
+    let runs: Vec<&Analysis> = runs.iter().collect();
+    let text = repeats_page(&runs, &analysis::across_repeats(&runs), &OPTIONS);
+    assert!(text.starts_with("closed loop: no think time, ycsb-a on SQLite 3.50.2 (3 runs)\n"), "{text}");
+    let (each, together) = text.split_once("service time across 3 runs").expect("has both tables");
+    let lines = each.lines().filter(|l| l.starts_with(['1', '2', '3']));
+    assert!(lines.clone().count() == 3 && lines.clone().all(|l| l.matches('[').count() == 3), "{each}");
+    for name in ["p50", "p99", "p99.9", "mean", "variance"] {
+        let line = together.lines().find(|l| l.split(' ').next() == Some(name));
+        let line = line.unwrap_or_else(|| panic!("no {name}: {text}"));
+        assert!(line.contains(" [") && !line.contains("no interval"), "{line}");
+        let spread: f64 = line.split(' ').next_back().and_then(|s| s.parse().ok()).expect("a spread");
+        assert!((1.0..3.0).contains(&spread), "{line}");
+    }
+}
+
+#[test]
+fn spreads_stand_beside_the_quantiles() {
+    let text = page(&fixture::open_loop(), &OPTIONS);
+    for name in ["mean", "sd", "variance", "sd/mean", "p99/mean", "max/median", "median/min"] {
+        assert!(text.lines().any(|l| l.split(' ').next() == Some(name)), "no {name}: {text}");
+    }
+    let variance = text.lines().find(|l| l.starts_with("variance ")).expect("has a variance");
+    assert!(variance.matches("s² [").count() == 2, "of both times, with intervals: {variance}");
+}
+
+/// The last section: all that a header holds and a reader needs to judge or repeat a run.
+#[test]
+fn the_page_says_how_its_numbers_were_made() {
+    let mut analysis = fixture::open_loop();
+    analysis.events.push(analysis.events[0].clone());
+    let step = analysis.events.last_mut().expect("has events");
+    step.kind = record::EventKind::ClockStep;
+    let text = page(&analysis, &OPTIONS);
+    let (_, section) = text.split_once("\nhow the numbers were made\n").expect("has the section");
+    let flat = section.split_whitespace().collect::<Vec<_>>().join(" ");
+    for fact in [
+        "PostgreSQL 17.5 (Debian 17.5-1)",
+        "synchronous_commit=on",
+        "ycsb-a: rows=100000, keys=scrambled zipfian 0.99",
+        "Read 50 %, Update 25 %, Insert 10 %, Scan 5 %, ReadModifyWrite 7 %, Delete 3 %",
+        "16 sessions on 2 workers",
+        "sleep then spin",
+        "no time limit",
+        "seed 42",
+        "warm-up 2.00 s, 10s@2000/s",
+        "load-1: Example 3000, 8 CPUs, 16.0 GiB, kernel 6.18.0, Debian 13, virtualisation: none",
+        "kind: tsc, cost: 11 ns, 1 step of the wall clock seen",
+        "pin workers: cores 2-3, real-time priority: not permitted",
+        "truetail 0.1.0, complete, no sample dropped",
+        "hiccup, client-cpu; not available: steal (/proc/stat has no steal column that moves)",
+    ] {
+        assert!(flat.contains(fact), "no `{fact}` in:\n{section}");
+    }
+    assert!(section.lines().count() <= 16, "{section}");
+}
+
+#[test]
+fn settings_have_the_names_of_the_manual() {
+    let mut analysis = fixture::closed_loop();
+    let facts = &mut analysis.recordings[0].header.target_facts;
+    for (name, value) in [("journal_mode", "wal"), ("synchronous", "1")] {
+        facts.push((name.to_owned(), value.to_owned()));
+    }
+    let text = page(&analysis, &OPTIONS);
+    assert!(text.contains("journal_mode=WAL, synchronous=NORMAL"), "{text}");
+    let html = report::html::page(&analysis);
+    assert!(html.contains("<dt>synchronous</dt><dd>NORMAL</dd>"));
+}
+
+/// Facts of other people: long, with line breaks, many.
+#[test]
+fn facts_cannot_spoil_the_page() {
+    let mut analysis = fixture::open_loop();
+    let header = &mut analysis.recordings[0].header;
+    header.target_facts.extend((0..200).map(|i| (format!("setting_{i}"), "x\n".repeat(300))));
+    header.operations = (0..200).map(|i| format!("Operation{i}")).collect();
+    header.phases.last_mut().expect("has phases").mix = vec![1.0; 200];
+    let other = analysis.recordings[0].clone();
+    analysis.recordings.extend((0..20).map(|_| other.clone()));
+    for client in 1..20u16 {
+        analysis.recordings[usize::from(client)].header.client = client;
+        analysis.recordings[usize::from(client)].header.host.name = format!("load-{client}");
+    }
+    let text = page(&analysis, &OPTIONS);
+    assert!(text.contains("client 2: load-2: Example 3000") && text.contains("more clients in the report"));
+    assert!(!text.contains("client 2: truetail"), "what does not differ is said once");
+    assert!(text.lines().count() <= LONGEST + 20, "{} lines", text.lines().count());
+    assert!(text.lines().all(|l| l.chars().count() <= WIDEST), "{text}");
 }
 
 #[test]
@@ -96,7 +238,8 @@ fn a_page_without_any_time_has_no_rows_for_them() {
     let mut analysis = fixture::tiny();
     let rows =
         |text: &str| text.lines().filter(|l| l.starts_with("max/median") || l.starts_with("mean")).count();
-    assert_eq!(rows(&page(&analysis, &OPTIONS)), 2);
+    // Wide enough for one table.
+    assert_eq!(rows(&page(&analysis, &TextOptions { width: 160, ..OPTIONS })), 2);
     analysis.total.measures.clear();
     let text = page(&analysis, &OPTIONS);
     assert_eq!(text.lines().filter(|l| *l == "no request was measured").count(), 1, "{text}");

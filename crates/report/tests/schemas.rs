@@ -2,79 +2,34 @@
 
 mod fixture;
 
+use analysis::Analysis;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use testkit::documented::{Schema, schemas};
 
-const DOCS: &str = include_str!("../../../docs/json.md");
-
-/// Objects whose keys are data and not fields.
-const MAPS: [&str; 7] =
-    ["quantiles", "by_class", "by_outcome", "workload_facts", "target_facts", "clock_facts", "capabilities"];
-
-/// The text below a heading of the second level.
-fn section(heading: &str) -> &'static str {
-    let start = DOCS.find(&format!("\n## {heading}\n")).unwrap_or_else(|| panic!("no section {heading}"));
-    let body = &DOCS[start + 4..];
-    &body[..body.find("\n## ").unwrap_or(body.len())]
-}
-
-/// The last parts of the paths in the tables' first columns: `verdict.reasons[].kind` names `kind`.
-fn named(section: &str) -> BTreeSet<&str> {
-    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
-    rows.map(|(path, _)| path.rsplit('.').next().unwrap_or(path)).collect()
-}
-
-fn keys(value: &Value, found: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(fields) => {
-            for (name, field) in fields {
-                found.insert(name.clone());
-                if !MAPS.contains(&name.as_str()) {
-                    keys(field, found);
-                } else if let Value::Object(entries) = field {
-                    // What the map holds has fields again.
-                    entries.values().for_each(|entry| keys(entry, found));
-                }
-            }
-        }
-        Value::Array(list) => list.iter().for_each(|entry| keys(entry, found)),
-        _ => {}
-    }
-}
-
-fn check(heading: &str, documents: &[Value], shared: &BTreeSet<&'static str>) -> BTreeSet<String> {
-    let own = named(section(heading));
-    let mut used = BTreeSet::new();
-    documents.iter().for_each(|d| keys(d, &mut used));
-    let unnamed: Vec<&String> =
-        used.iter().filter(|k| !own.contains(k.as_str()) && !shared.contains(k.as_str())).collect();
-    assert!(unnamed.is_empty(), "docs/json.md does not name in {heading}: {unnamed:?}");
-    let unused: Vec<&&str> = own.iter().filter(|k| !used.contains(**k)).collect();
-    assert!(unused.is_empty(), "docs/json.md names in {heading} what no document has: {unused:?}");
-    used
+fn check(name: &str, documents: &[Value]) {
+    assert_eq!(Schema::new(name).differences(documents), Vec::<String>::new());
 }
 
 #[test]
 fn every_field_is_described_and_every_described_field_exists() {
-    let shared = named(section("Shared objects"));
     let runs = [fixture::open_loop(), fixture::closed_loop(), fixture::tiny(), fixture::censored()];
-    let runs: Vec<Value> = runs.iter().map(report::json::document).collect();
-    let comparison = [report::json::comparison(&fixture::comparison())];
-    let mut used = check("`truetail.run/1`", &runs, &shared);
-    used.extend(check("`truetail.compare/1`", &comparison, &shared));
-    let unused: Vec<&&str> = shared.iter().filter(|k| !used.contains(**k)).collect();
-    assert!(unused.is_empty(), "docs/json.md names shared fields that no document has: {unused:?}");
+    let mut documents: Vec<Value> = runs.iter().map(report::json::document).collect();
+    check("truetail.run/1", &documents);
+    let comparison = report::json::comparison(&fixture::comparison(), &["p99 > +5%".to_owned()]);
+    check("truetail.compare/1", std::slice::from_ref(&comparison));
+    let all: Vec<&Analysis> = runs[..1].iter().collect();
+    let repeats = report::json::repeats(&all, &analysis::across_repeats(&all));
+    check("truetail.repeat/1", std::slice::from_ref(&repeats));
+    documents.extend([comparison, repeats]);
+    assert_eq!(Schema::unused_shared(&documents), Vec::<&str>::new());
 }
 
+/// The other documents are held to the page by the tests of the program that prints them.
 #[test]
 fn each_schema_has_its_section() {
-    let listed = DOCS.lines().filter_map(|l| l.strip_prefix("| `truetail.")?.split_once('`'));
-    let mut count = 0;
-    for (name, _) in listed {
-        assert!(named(section(&format!("`truetail.{name}`"))).contains("schema"), "{name}");
-        count += 1;
-    }
-    assert_eq!(count, 7);
+    let listed = schemas();
+    listed.iter().for_each(|name| drop(Schema::new(name)));
+    assert_eq!(listed.len(), 7, "{listed:?}");
 }
 
 #[test]

@@ -6,7 +6,8 @@
 //! - [`syscalls`]: "no syscall of our own", proven in a jailed child;
 //! - `locked`: "no lock", by counting locked instructions (x86-64);
 //! - [`postgres`]: a real PostgreSQL server that a test starts, freezes, restarts and throws away;
-//! - [`browser`]: a real browser that opens a page, zooms it and looks at it.
+//! - [`browser`]: a real browser that opens a page, zooms it and looks at it;
+//! - [`documented`]: JSON documents against the page that describes them, field by field.
 //!
 //! Each checker has a canary test that must trip it: a checker that never fires proves nothing.
 #![deny(missing_docs)]
@@ -14,6 +15,7 @@
 pub mod alloc;
 pub mod browser;
 mod command;
+pub mod documented;
 pub mod fuzz;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub mod locked;

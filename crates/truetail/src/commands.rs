@@ -1,6 +1,6 @@
 //! From a parsed command line to what it does.
 
-use crate::cli::{Cli, Command, ExperimentArguments, ReportArguments, RunArguments};
+use crate::cli::{Cli, Command, ReportArguments, RunArguments};
 use crate::dataset::Verb;
 use crate::settings::{self, RunOptions};
 use crate::{Ended, dataset, export, output, run, search};
@@ -12,6 +12,8 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 mod compare;
+mod experiment;
+mod runs;
 
 /// Carries a command out.
 pub(crate) fn dispatch(arguments: Cli) -> anyhow::Result<Ended> {
@@ -25,7 +27,7 @@ pub(crate) fn dispatch(arguments: Cli) -> anyhow::Result<Ended> {
         Command::Compare(arguments) => compare::run(arguments, json),
         Command::Export(arguments) => export::run(arguments, json),
         Command::Search(arguments) => search::run(arguments, json),
-        Command::Experiment(arguments) => experiment(&arguments, json),
+        Command::Experiment(arguments) => experiment::run(&arguments, json),
     }
 }
 
@@ -119,63 +121,4 @@ fn one_of_each_client(recordings: &[Recording]) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// A claim of a paper, re-run here.
-struct Claim {
-    paper: &'static str,
-    figure: &'static str,
-    command: &'static str,
-    published: &'static str,
-    ours: &'static str,
-    verdict: &'static str,
-}
-
-/// The claims that this version can re-run. Each comes with the command that does.
-const CLAIMS: &[Claim] = &[];
-
-fn experiment(arguments: &ExperimentArguments, json: bool) -> anyhow::Result<Ended> {
-    if !arguments.list {
-        bail!("experiment: nothing to do; try `truetail experiment --list`");
-    }
-    if json {
-        let rows: Vec<_> = CLAIMS
-            .iter()
-            .map(|c| {
-                json!({"paper": c.paper, "figure": c.figure, "command": c.command,
-                       "published": c.published, "ours": c.ours, "verdict": c.verdict})
-            })
-            .collect();
-        output::json(&json!({"schema": "truetail.experiments/1", "claims": rows}))?;
-        return Ok(Ended::Well);
-    }
-    output::result(&claims_table())?;
-    Ok(Ended::Well)
-}
-
-/// The table as Markdown; `docs/papers.md` is this text.
-fn claims_table() -> String {
-    let mut text = String::from(
-        "| paper | figure | command | published | ours | verdict |\n|---|---|---|---|---|---|\n",
-    );
-    for c in CLAIMS {
-        let row = [c.paper, c.figure, c.command, c.published, c.ours, c.verdict];
-        text += &format!("| {} |\n", row.join(" | "));
-    }
-    if CLAIMS.is_empty() {
-        text += "\nNo claim can be re-run by this version.\n";
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_page_on_the_papers_is_the_table() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/papers.md");
-        let text = std::fs::read_to_string(page).expect("docs/papers.md");
-        assert!(text.ends_with(&claims_table()), "docs/papers.md is not `truetail experiment --list`");
-    }
 }

@@ -1,6 +1,7 @@
 //! How the numbers were made: configuration, target, host, clock, capabilities, noise sources.
 
 use super::markup::{Column, Table, facts, text};
+use crate::words::setting;
 use analysis::{Analysis, RecordingInfo};
 use record::NoiseSourceFacts;
 use units::{Nanos, format_nanos};
@@ -53,13 +54,11 @@ fn recording(info: &RecordingInfo, several: bool) -> String {
         ("samples dropped", info.dropped.to_string()),
     ];
     let unreadable = info.unreadable.iter().map(|(file, why)| (file.as_str(), why.clone()));
+    let target_facts = header.target_facts.iter().map(|(n, v)| (n.as_str(), setting(header, n, v)));
     let sections = [
         facts("Load", load),
         facts("Workload", workload.into_iter().chain(pairs(&header.workload_facts))),
-        facts(
-            "Target",
-            std::iter::once(("target", header.target.clone())).chain(pairs(&header.target_facts)),
-        ),
+        facts("Target", std::iter::once(("target", header.target.clone())).chain(target_facts)),
         facts("Measuring host", about_host.into_iter().chain(pairs(&host.more))),
         facts("Clock", pairs(&header.clock_facts)),
         facts("Asked of the system, and granted", pairs(&header.capabilities)),

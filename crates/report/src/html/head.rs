@@ -1,9 +1,10 @@
 //! What stands before any figure: the load, the verdict, the key numbers, the quantiles.
 
 use super::markup::{Column, Table, text};
-use crate::text::time;
+use crate::text::{squared, time};
+use crate::words::product;
 use analysis::{Analysis, MeasureSummary, Severity, VerdictState};
-use record::{Measure, Provenance, RunHeader};
+use record::{Measure, Provenance};
 use units::{Bound, Estimate, OutcomeClass, Quantile, format_nanos};
 
 /// Quantiles on the cards.
@@ -38,16 +39,6 @@ pub(super) fn headline(analysis: &Analysis) -> String {
         text(&product(header)),
         text(&when)
     )
-}
-
-/// Product, version and transport where the target told them, else its URL.
-pub(super) fn product(header: &RunHeader) -> String {
-    let fact = |name: &str| header.target_facts.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
-    let Some(product) = fact("product") else { return header.target.clone() };
-    let version = fact("version").and_then(|v| v.split_whitespace().next());
-    let version = version.map_or(String::new(), |v| format!(" {v}"));
-    let transport = fact("transport").map_or(String::new(), |t| format!(" ({t})"));
-    format!("{product}{version}{transport}")
 }
 
 /// Thousands apart.
@@ -220,6 +211,27 @@ fn ratio_cell(e: &Estimate) -> String {
     format!("{least}{} <small>{interval}</small>", ratio(e.point))
 }
 
+/// In the square of the unit of the standard deviation.
+fn variance_cell(e: &Estimate) -> String {
+    let least = if e.bound == Bound::AtLeast { "≥ " } else { "" };
+    let interval = match e.interval {
+        Some((low, high)) => format!("[{}, {}]", squared(low), squared(high)),
+        None => "no interval".to_owned(),
+    };
+    format!("{least}{} <small>{interval}</small>", squared(e.point))
+}
+
+/// One run has one maximum and one minimum: where the next ones would lie, nothing in it says.
+fn extreme_cell(e: &Estimate) -> String {
+    match e.interval {
+        Some(_) => ratio_cell(e),
+        None => {
+            let least = if e.bound == Bound::AtLeast { "≥ " } else { "" };
+            format!("{least}{} <small>observed</small>", ratio(e.point))
+        }
+    }
+}
+
 fn quantile_cell(m: &MeasureSummary, q: Quantile) -> String {
     m.quantile(q).map_or_else(|| format!("<small>{}</small>", needs(q)), time_cell)
 }
@@ -251,10 +263,11 @@ pub(super) fn quantiles(analysis: &Analysis) -> String {
     });
     row("mean", &|m| time_cell(&m.mean));
     row("standard deviation", &|m| time_cell(&m.sd));
+    row("variance", &|m| variance_cell(&m.variance));
     row("sd / mean", &|m| ratio_cell(&m.spreads.coefficient_of_variation));
     row("p99 / mean", &|m| m.spreads.p99_over_mean.as_ref().map_or_else(|| "–".to_owned(), ratio_cell));
-    row("max / median", &|m| ratio_cell(&m.spreads.max_over_median));
-    row("median / min", &|m| ratio_cell(&m.spreads.median_over_min));
+    row("max / median", &|m| extreme_cell(&m.spreads.max_over_median));
+    row("median / min", &|m| extreme_cell(&m.spreads.median_over_min));
     if present.iter().any(|m| m.censored > 0) {
         row("censored", &|m| count(m.censored));
     }

@@ -6,7 +6,7 @@
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Key, WIDTH, text_width};
 use super::palette::{BLUE, GREY, INK, ORANGE, PURPLE, VERMILION};
-use super::{censored_note, main_measure};
+use super::{censored_note, has_anatomy, main_measure};
 use crate::text::time;
 use analysis::{Analysis, AnatomyRow};
 
@@ -17,15 +17,13 @@ const BAR: f64 = 26.0;
 
 pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     let rows: Vec<&AnatomyRow> = analysis.anatomy.rows.iter().filter(|r| r.whole_ns.is_finite()).collect();
-    let summary = main_measure(analysis).filter(|_| !rows.is_empty())?;
+    let summary = main_measure(analysis).filter(|_| has_anatomy(analysis))?;
     let name = summary.measure.name();
     let harness = match (analysis.offered.is_some(), rows.iter().any(|r| r.pick_up_ns.is_some())) {
         (true, true) => "lag + pick-up",
         (true, false) => "lag",
         // A closed loop's service time begins when the request is sent.
-        (false, true) => "pick-up",
-        // One part only: nothing to take apart.
-        (false, false) => return None,
+        (false, _) => "pick-up",
     };
     let caption = format!(
         "Mean shares of what the requests around each quantile of the {name} spent their time on.{}{}",
@@ -36,7 +34,7 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
         },
         censored_note(summary),
     );
-    let mut canvas = Canvas::new(&format!("Anatomy of the {name}"), &caption);
+    let mut canvas = Canvas::new(analysis, &format!("Anatomy of the {name}"), &caption);
     let mut keys = vec![(Key::Area, BLUE, "service")];
     if harness.contains("lag") {
         keys.splice(0..0, [(Key::Area, ORANGE, "pool wait"), (Key::Area, VERMILION, "lag")]);

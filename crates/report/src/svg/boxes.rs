@@ -34,7 +34,7 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
         if left_out > 0 { format!(" {left_out} rarer operations are left out.") } else { String::new() },
         censored_note(main),
     );
-    let mut canvas = Canvas::new(&format!("Operations: {name}"), &caption);
+    let mut canvas = Canvas::new(analysis, &format!("Operations: {name}"), &caption);
     canvas.legend(&[
         (Key::Area, PALE_BLUE, "25th to 75th percentile"),
         (Key::Ring, BLUE, "95th"),

@@ -1,6 +1,8 @@
 //! Writes the elements of one figure.
 
 use super::palette::{GREY, INK};
+use crate::words::origin;
+use analysis::Analysis;
 use std::fmt::Write as _;
 
 /// Width of all figures, in user units.
@@ -40,17 +42,24 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// Begins with title and caption.
-    pub(super) fn new(title: &str, caption: &str) -> Canvas {
+    /// Begins with the title, what the figure is of and whether to believe it, and the caption. A figure
+    /// travels without its page: the load model and the verdict go with it.
+    pub(super) fn new(analysis: &Analysis, title: &str, caption: &str) -> Canvas {
         let mut canvas =
             Canvas { title: title.to_owned(), caption: caption.to_owned(), body: String::new(), top: 56.0 };
         canvas.sized_text((MARGIN, 32.0), Anchor::Start, 18.0, INK, title);
-        for line in wrap(caption, (WIDTH - 2.0 * MARGIN) / (13.0 * 0.56)) {
-            let at = (MARGIN, canvas.top);
-            canvas.sized_text(at, Anchor::Start, 13.0, GREY, &line);
-            canvas.top += CAPTION_LINE;
-        }
+        canvas.paragraph(INK, &origin(analysis));
+        canvas.top += 3.0;
+        canvas.paragraph(GREY, caption);
         canvas
+    }
+
+    fn paragraph(&mut self, fill: &str, text: &str) {
+        for line in wrap(text, (WIDTH - 2.0 * MARGIN) / (13.0 * 0.56)) {
+            let at = (MARGIN, self.top);
+            self.sized_text(at, Anchor::Start, 13.0, fill, &line);
+            self.top += CAPTION_LINE;
+        }
     }
 
     /// One row of marks and words below the caption.

@@ -4,7 +4,7 @@ use super::axis::{Axis, plain, time_label};
 use super::canvas::{Anchor, Canvas, n};
 use super::palette::{GREY, scale};
 use super::timeline::{LEFT, RIGHT, Timeline};
-use super::{censored_note, main_measure};
+use super::{censored_note, measured};
 use crate::text::time;
 use analysis::{Analysis, HeatMap};
 use record::Measure;
@@ -16,23 +16,23 @@ const MOST_CELLS: usize = 9_000;
 /// Colours told apart.
 const SHADES: usize = 16;
 
-pub(super) fn figure(analysis: &Analysis) -> Option<String> {
-    let main = main_measure(analysis)?;
-    let map = analysis.heat_maps.iter().find(|m| m.measure == main.measure)?;
+pub(super) fn figure(analysis: &Analysis, measure: Measure) -> Option<String> {
+    let summary = measured(&analysis.total, measure)?;
+    let map = analysis.heat_maps.iter().find(|m| m.measure == measure)?;
     let grid = Grid::new(map)?;
-    let name = main.measure.name();
+    let name = measure.name();
     let caption = format!(
         "How many requests had which {name} when. A cell is {} wide; the colour is the logarithm of its \
          count; where nothing is drawn, there was none.{}{}",
         time(grid.width),
-        if main.measure == Measure::Response {
+        if measure == Measure::Response {
             " A gap under a falling arc is a server that stood still while requests waited."
         } else {
             ""
         },
-        censored_note(main),
+        censored_note(summary),
     );
-    let mut canvas = Canvas::new(&format!("Heat map of the {name}"), &caption);
+    let mut canvas = Canvas::new(analysis, &format!("Heat map of the {name}"), &caption);
     colour_scale(&mut canvas, grid.most);
     let (top, bottom) = (canvas.top + 26.0, canvas.top + 26.0 + PLOT_HEIGHT);
     let end = grid.begin + grid.width * grid.columns.len() as f64;

@@ -27,7 +27,7 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
             " A closed loop has no schedule: when the server is slow, less is asked of it."
         },
     );
-    let mut canvas = Canvas::new("Load over the run", &caption);
+    let mut canvas = Canvas::new(analysis, "Load over the run", &caption);
     let mut keys = vec![(Key::Line, BLUE, "achieved"), (Key::Area, VERMILION, "failed")];
     if open {
         keys.insert(0, (Key::Dashed, INK, "offered"));

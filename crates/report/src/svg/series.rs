@@ -23,7 +23,8 @@ pub(super) fn figure(analysis: &Analysis, measure: Measure) -> Option<String> {
     let drawn = Drawn::new(series)?;
     let name = measure.name();
     let note = measured(&analysis.total, measure).map_or(String::new(), censored_note);
-    let mut canvas = Canvas::new(&format!("{} over the run", capital(name)), &caption(&drawn, &note));
+    let mut canvas =
+        Canvas::new(analysis, &format!("{} over the run", capital(name)), &caption(&drawn, &note));
     canvas.legend(&[
         (Key::Area, PALE_BLUE, "smallest to largest"),
         (Key::Dot, LIGHT_GREY, "sampled requests"),

@@ -26,7 +26,7 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
          happened, not what to expect.{}",
         censored_note(main),
     );
-    let mut canvas = Canvas::new("Percentile spectrum", &caption);
+    let mut canvas = Canvas::new(analysis, "Percentile spectrum", &caption);
     let keys: Vec<(Key, &str, &str)> =
         curves.iter().map(|(s, c)| (Key::Line, *c, s.measure.name())).collect();
     canvas.legend(&keys);

@@ -2,6 +2,9 @@
 
 use super::paint::{Paint, columns};
 
+/// Between two columns; the narrow one where the table is wider than the page.
+const GAPS: [&str; 2] = ["   ", "  "];
+
 pub(super) struct Table {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -18,27 +21,43 @@ impl Table {
         self.rows.push(cells);
     }
 
-    pub(super) fn render(&self, paint: &Paint) -> String {
-        let widths: Vec<usize> = (0..self.head.len())
+    fn widths(&self) -> Vec<usize> {
+        (0..self.head.len())
             .map(|i| std::iter::once(&self.head).chain(&self.rows).map(|r| columns(&r[i])).max().unwrap_or(0))
-            .collect();
-        let mut text = paint.head(line(&self.head, &widths).trim_end()) + "\n";
+            .collect()
+    }
+
+    fn width_with(&self, gap: &str) -> usize {
+        let widths = self.widths();
+        widths.iter().sum::<usize>() + gap.len() * widths.len().saturating_sub(1)
+    }
+
+    /// Whether it can be set within `width` columns.
+    pub(super) fn fits(&self, width: usize) -> bool {
+        self.width_with(GAPS[1]) <= width
+    }
+
+    /// Set for a page of `width` columns; wider all the same where nothing else is possible.
+    pub(super) fn render(&self, paint: &Paint, width: usize) -> String {
+        let gap = if self.width_with(GAPS[0]) <= width { GAPS[0] } else { GAPS[1] };
+        let widths = self.widths();
+        let mut text = paint.head(line(&self.head, &widths, gap).trim_end()) + "\n";
         for row in &self.rows {
-            text += line(row, &widths).trim_end();
+            text += line(row, &widths, gap).trim_end();
             text.push('\n');
         }
         text
     }
 }
 
-fn line(cells: &[String], widths: &[usize]) -> String {
+fn line(cells: &[String], widths: &[usize], gap: &str) -> String {
     let mut text = String::new();
     for (index, (cell, &width)) in cells.iter().zip(widths).enumerate() {
-        let gap = " ".repeat(width - columns(cell));
+        let fill = " ".repeat(width - columns(cell));
         if index == 0 {
-            text += &format!("{cell}{gap}");
+            text += &format!("{cell}{fill}");
         } else {
-            text += &format!("   {gap}{cell}");
+            text += &format!("{gap}{fill}{cell}");
         }
     }
     text

@@ -2,7 +2,7 @@
 //! harness's own delays beside them.
 
 use super::table::Table;
-use super::{count, estimate_point, estimate_time, longest, ratio};
+use super::{count, estimate_point, estimate_squared, estimate_time, longest, ratio};
 use analysis::{MeasureSummary, ScopeSummary};
 use record::Measure;
 use units::{Bound, Estimate, Quantile};
@@ -16,8 +16,17 @@ fn present<'a>(scope: &'a ScopeSummary, measures: &[Measure]) -> Vec<&'a Measure
     measures.iter().filter_map(find).collect()
 }
 
-pub(super) fn table(scope: &ScopeSummary) -> Table {
+/// One table, or, where that is wider than the page, the harness's delays in a table of their own below.
+pub(super) fn tables(scope: &ScopeSummary, width: usize) -> Vec<Table> {
     let (main, harness) = (present(scope, &MAIN), present(scope, &HARNESS));
+    let whole = table(&main, &harness);
+    if whole.fits(width) || harness.is_empty() {
+        return vec![whole];
+    }
+    vec![table(&main, &[]), delays(&main, &harness)]
+}
+
+fn table(main: &[&MeasureSummary], harness: &[&MeasureSummary]) -> Table {
     let mut head = vec![String::new()];
     head.extend(main.iter().map(|s| format!("{} (n = {})", s.measure.name(), count(s.n))));
     head.extend(harness.iter().map(|s| s.measure.name().to_owned()));
@@ -28,16 +37,34 @@ pub(super) fn table(scope: &ScopeSummary) -> Table {
         row.extend(of_harness.into_iter().flat_map(|of| harness.iter().map(move |s| of(s))));
         table.row(row);
     };
-    for q in shown(&main) {
+    for q in shown(main) {
         row(q.name(), &|s| quantile_cell(s, q), Some(&|s| harness_cell(s, q)));
     }
     row("max".to_owned(), &|s| format!("{} observed", longest(s)), Some(&|s| longest(s)));
     row("mean".to_owned(), &|s| with_interval(&s.mean), Some(&|s| estimate_point(&s.mean)));
     row("sd".to_owned(), &|s| with_interval(&s.sd), None);
+    row("variance".to_owned(), &|s| variance_cell(&s.variance), None);
     row("sd/mean".to_owned(), &|s| ratio_cell(Some(&s.spreads.coefficient_of_variation)), None);
     row("p99/mean".to_owned(), &|s| ratio_cell(s.spreads.p99_over_mean.as_ref()), None);
-    row("max/median".to_owned(), &|s| ratio_cell(Some(&s.spreads.max_over_median)), None);
-    row("median/min".to_owned(), &|s| ratio_cell(Some(&s.spreads.median_over_min)), None);
+    row("max/median".to_owned(), &|s| extreme_cell(&s.spreads.max_over_median), None);
+    row("median/min".to_owned(), &|s| extreme_cell(&s.spreads.median_over_min), None);
+    table
+}
+
+/// The harness's delays alone.
+fn delays(main: &[&MeasureSummary], harness: &[&MeasureSummary]) -> Table {
+    let mut head = vec![String::new()];
+    head.extend(harness.iter().map(|s| s.measure.name().to_owned()));
+    let mut table = Table::new(head);
+    let mut row = |name: String, cell: &dyn Fn(&MeasureSummary) -> String| {
+        table.row(std::iter::once(name).chain(harness.iter().map(|s| cell(s))).collect());
+    };
+    let carried = |q: &Quantile| harness.iter().any(|s| s.quantiles.iter().any(|(p, _)| p == q));
+    for q in shown(main).into_iter().filter(carried) {
+        row(q.name(), &|s| harness_cell(s, q));
+    }
+    row("max".to_owned(), &longest);
+    row("mean".to_owned(), &|s| estimate_point(&s.mean));
     table
 }
 
@@ -84,5 +111,18 @@ fn ratio_cell(e: Option<&Estimate>) -> String {
         None => "–".to_owned(),
         Some(e) if e.interval.is_none() => format!("{} {NOT_KNOWN}", ratio(e.point)),
         Some(e) => super::estimate_ratio(e),
+    }
+}
+
+fn variance_cell(e: &Estimate) -> String {
+    let none = e.interval.is_none() && e.bound != Bound::AtLeast;
+    if none { format!("{} {NOT_KNOWN}", estimate_squared(e)) } else { estimate_squared(e) }
+}
+
+/// One run has one maximum and one minimum: where its next ones would lie, nothing in it says.
+fn extreme_cell(e: &Estimate) -> String {
+    match e.interval {
+        None => format!("{}{} observed", if e.bound == Bound::AtLeast { "≥ " } else { "" }, ratio(e.point)),
+        Some(_) => super::estimate_ratio(e),
     }
 }

@@ -1,6 +1,6 @@
 //! `compare`: two sets of recordings, or two commands run in turn.
 
-use super::open_recordings;
+use super::runs::runs;
 use crate::cli::CompareArguments;
 use crate::{Ended, interrupt, output, run, search};
 use analysis::{Analysis, CompareOptions, ComparedRow, Comparison, VerdictState, compare};
@@ -94,11 +94,12 @@ pub(crate) fn run(arguments: CompareArguments, json: bool) -> anyhow::Result<End
     show(&comparison, &limits, arguments.force, json)
 }
 
+/// One analysis for each run: its clients are merged from their samples.
 fn analyses(path: &Path, quantiles: &[Quantile]) -> anyhow::Result<Vec<Analysis>> {
     let options = output::analysis_options_with(quantiles);
-    open_recordings(path)?
+    runs(path)?
         .into_iter()
-        .map(|recording| Ok(analysis::analyse(&[recording], &options)?))
+        .map(|clients| Ok(analysis::analyse(&clients, &options)?))
         .collect()
 }
 
@@ -112,9 +113,7 @@ fn show(comparison: &Comparison, limits: &[Limit], force: bool, json: bool) -> a
     };
     let broken: Vec<String> = limits.iter().zip(&decided).filter_map(is_broken).collect();
     if json {
-        let mut document = report::json::comparison(comparison);
-        document["limits_broken"] = serde_json::json!(broken);
-        output::json(&document)?;
+        output::json(&report::json::comparison(comparison, &broken))?;
     } else {
         let options = report::text::TextOptions { width: output::width(), colour: output::wants_colour() };
         let mut page = report::text::comparison_page(comparison, &options);

@@ -35,3 +35,41 @@ fn recordings_made_at_the_same_time_are_merged_from_their_samples() {
     // The same client twice is a mistake.
     scratch.truetail(&["report", "a", "a"]).refused(&["a and a", "client 0", "--client"]);
 }
+
+#[test]
+fn clients_of_one_run_are_compared_as_one_run() {
+    let scratch = Scratch::new("compared-clients");
+    let run = |client: &'static str, directory: &'static str| {
+        ["run", "null:", "-d", "2s", "--warmup", "200ms", "--client", client, "-o", directory]
+    };
+    let other = scratch.start(&run("1", "one/b"));
+    let one = scratch.start(&run("0", "one/a"));
+    one.wait().judged();
+    other.wait().judged();
+    scratch
+        .truetail(&["run", "null:", "-d", "400ms", "--warmup", "0s", "--repeat", "2", "-o", "two"])
+        .judged();
+    let side = |directory: &str| {
+        let compared =
+            scratch.truetail(&["compare", directory, directory, "--force", "--json"]).well().json();
+        let n = compared["rows"][0]["base"]["n"].as_u64();
+        (compared["base"]["runs"].as_u64(), compared["base"]["recordings"].as_array().map(Vec::len), n)
+    };
+    let samples = |names: &[&str]| -> u64 {
+        let each =
+            names.iter().map(|n| scratch.truetail(&["report", n, "--json"]).json()["samples"].as_u64());
+        each.map(|n| n.expect("samples")).sum()
+    };
+    assert_eq!(side("one"), (Some(1), Some(2), Some(samples(&["one/a", "one/b"]))), "one run of two clients");
+    assert_eq!(side("two").0, Some(2), "repeats follow each other");
+    let page = scratch.truetail(&["compare", "one", "one", "--force"]).well().stdout;
+    assert!(page.contains("(1 run of 2 recordings, "), "{page}");
+
+    // A copy beside the recording is neither a repeat nor a client.
+    let copy =
+        std::process::Command::new("cp").args(["-r", "a", "c"]).current_dir(scratch.path("one")).status();
+    assert!(copy.expect("cp starts").success());
+    scratch
+        .truetail(&["compare", "one", "two", "--force"])
+        .refused(&["one/a", "one/c", "client 0", "--client"]);
+}

@@ -57,3 +57,29 @@ fn a_trace_is_followed() {
         assert!((got - planned).abs() < 1e-4, "{offsets:?}");
     }
 }
+
+#[test]
+fn repeats_are_shown_with_the_interval_between_them() {
+    let scratch = Scratch::new("repeats");
+    let run = ["run", "null:", "-d", "500ms", "--warmup", "0s", "--repeat", "3"];
+    let page = scratch.truetail(&[&run[..], &["-o", "a"]].concat()).judged().stdout;
+    assert!(page.starts_with("open loop: ") && page.contains("response time across 3 runs"), "{page}");
+    let document = scratch.truetail(&[&run[..], &["-o", "b", "--json"]].concat()).judged().json();
+    assert_eq!(document["runs"].as_array().map(Vec::len), Some(3));
+    let rows = document["across"][0]["rows"].as_array().expect("rows");
+    assert_eq!(document["across"][0]["measure"], "response_time");
+    let median = rows.iter().find(|r| r["name"] == "p50").expect("a median");
+    let number = |name: &str| median[name].as_f64().unwrap_or_else(|| panic!("no {name}: {median}"));
+    let (low, high) = (median["across"]["low"].as_f64(), median["across"]["high"].as_f64());
+    let point = median["across"]["point"].as_f64().expect("a point");
+    assert!(low.expect("a limit") <= point && point <= high.expect("a limit"), "{median}");
+    let points: Vec<f64> = (0..3)
+        .filter_map(|i| {
+            document["runs"][i]["measures"]["response_time"]["quantiles"]["p50"]["point"].as_f64()
+        })
+        .collect();
+    let (least, most) =
+        (points.iter().copied().fold(f64::MAX, f64::min), points.iter().copied().fold(0.0, f64::max));
+    assert_eq!((number("least"), number("most")), (least, most));
+    assert!((number("most_over_least") - most / least).abs() < 1e-9, "{median}");
+}

@@ -14,6 +14,15 @@ fn a_first_run_leaves_a_page_and_a_whole_recording() {
     assert!(verdict < numbers, "{}", ended.stdout);
     assert!(ended.stderr.contains("loaded ycsb (scale 1): 1000 rows"), "{}", ended.stderr);
 
+    // What a commit costs depends on these more than on anything else.
+    assert!(ended.stdout.contains("journal_mode=WAL, synchronous=NORMAL, "), "{}", ended.stdout);
+    let (_, facts) = ended.stdout.split_once("\nhow the numbers were made\n").expect("the facts");
+    for label in
+        ["target ", "workload ", "mix ", "load ", "host ", "clock ", "granted ", "recorder ", "noise "]
+    {
+        assert!(facts.lines().any(|l| l.starts_with(label)), "no {label}: {facts}");
+    }
+
     let parent = scratch.path("recordings");
     let inner: Vec<_> = std::fs::read_dir(&parent).expect("recordings/").collect();
     assert_eq!(inner.len(), 1, "one recording");
