@@ -89,6 +89,8 @@ fn the_table_of_quantiles_has_the_spreads_of_both_times() {
         let cells = cells.unwrap_or_else(|| panic!("no row {row}")).1.split("</tr>").next().unwrap_or("");
         // Response time, service time, pool wait, lag, pick-up.
         assert_eq!(cells.matches("<td").count(), 5, "{row}: {cells}");
-        assert!(row != "variance" || cells.matches("s²").count() == 15, "{cells}");
+        // Each with its unit; a column whose spread a few samples decide has no interval.
+        let in_units = cells.split("<td").skip(1).filter(|cell| cell.contains("s²")).count();
+        assert!(row != "variance" || in_units == 5, "{cells}");
     }
 }
