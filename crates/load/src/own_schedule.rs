@@ -12,6 +12,8 @@ pub(crate) struct OwnSchedule {
     session: u64,
     /// The next start to look at.
     position: u64,
+    /// Index of the phase that `position` was counted for.
+    phase: usize,
     profile: RateProfile,
     /// For each phase when it ends and how many sessions take part.
     phases: Vec<(Nanos, u64)>,
@@ -30,34 +32,51 @@ impl OwnSchedule {
         });
         let phases = phases.collect();
         let session = u64::from(session);
-        Some(OwnSchedule { session, position: session, profile: spec.profile()?, phases })
+        let mut own = OwnSchedule { session, position: session, phase: 0, profile: spec.profile()?, phases };
+        own.enter(0, 0);
+        Some(own)
     }
 
     /// When the session's next request is due, as an offset from the load's start; `None` past the end.
     #[inline(never)]
     pub(crate) fn next_due(&mut self) -> Option<Nanos> {
         let due = self.profile.invert(self.position as f64)?;
-        let sessions = self.sessions_at(due);
-        let own = self.own_from(self.position, sessions);
-        let due = if own == self.position { due } else { self.profile.invert(own as f64)? };
-        self.position = own + sessions;
-        Some(due)
+        if self.phase_at(due) <= self.phase {
+            self.position += self.phases[self.phase].1;
+            return Some(due);
+        }
+        // Another number of sessions may share the starts of the next phase. Counted from its begin, since the
+        // first of them may be this session's, whichever it would have come to.
+        let begin = self.phases[self.phase].0;
+        self.enter(self.phase + 1, self.first_from(begin));
+        self.next_due()
     }
 
     /// Leaves out what was due before `now`.
     pub(crate) fn skip_to(&mut self, now: Nanos) {
-        let passed = self.profile.expected(now).ceil() as u64;
-        self.position = self.own_from(self.position.max(passed), self.sessions_at(now));
+        self.enter(self.phase_at(now), self.position.max(self.first_from(now)));
     }
 
-    /// The session's first start that is not below `from`.
-    fn own_from(&self, from: u64, sessions: u64) -> u64 {
-        from + (self.session % sessions + sessions - from % sessions) % sessions
+    /// The next start is the session's first one, in this phase, that is not below `from`. A session that the
+    /// phase leaves out has none, and keeps to the one that it had come to.
+    fn enter(&mut self, phase: usize, from: u64) {
+        let sessions = self.phases[phase].1;
+        self.phase = phase;
+        self.position = if self.session < sessions {
+            from + (self.session + sessions - from % sessions) % sessions
+        } else {
+            self.position.max(from)
+        };
     }
 
-    fn sessions_at(&self, at: Nanos) -> u64 {
-        let after = self.phases.partition_point(|&(end, _)| end <= at);
-        self.phases[after.min(self.phases.len() - 1)].1
+    /// The first start of all sessions that is due at `at` or later.
+    fn first_from(&self, at: Nanos) -> u64 {
+        // Less what rounding may have added: a whole number must stay what it is.
+        (self.profile.expected(at) - 1e-6).ceil() as u64
+    }
+
+    fn phase_at(&self, at: Nanos) -> usize {
+        self.phases.partition_point(|&(end, _)| end <= at).min(self.phases.len() - 1)
     }
 }
 
@@ -142,5 +161,14 @@ mod tests {
         first.sort_unstable();
         let expected: Vec<u64> = (0..8).map(|i| begin.0 + i * 1_000_000).collect();
         assert_eq!(first, expected);
+    }
+
+    #[test]
+    fn no_start_is_left_out_or_taken_twice_where_phases_change() {
+        // The third phase is shorter than the step of a session, and the rates leave no whole numbers.
+        let dues = dues("333ms@1000/s, 777ms@1..1234/s, 3ms@999/s, 1s@5000..10/s, 1s@700/s", 64);
+        // 333 + 479.7975 + 2.997 + 2505 + 700
+        assert_eq!(dues.len(), 4021);
+        assert!(dues.windows(2).all(|pair| pair[0] < pair[1]));
     }
 }
