@@ -107,6 +107,15 @@ fn queues() {
     check(Process::PoissonQueue(0.9), 2_000, [0.0; 5]);
 }
 
+/// Runs hardly longer than their queues remember: what they vary by is not in them.
+#[test]
+fn short_runs_state_none() {
+    for process in [Process::PoissonQueue(0.9), Process::PoissonQueue(0.8), Process::Autoregressive(0.99)] {
+        let (_, stated) = counts(process, 2_000);
+        assert!(stated[1..4].iter().all(|s| *s * 10 <= seeds()), "{process:?}: {stated:?}");
+    }
+}
+
 #[test]
 fn stalls_when_asked() {
     if soak() {
