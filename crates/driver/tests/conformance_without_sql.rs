@@ -2,51 +2,57 @@
 
 use driver::conformance::{self, Fixture};
 use driver::{
-    Administration, Command, ConnectError, Dialect, Execution, Isolation, KernelStamp, OpError, Reply,
-    Session, StatementSpec, Target, ValueRef,
+    Administration, BulkRows, Command, ConnectError, Dialect, Execution, Isolation, KernelStamp, OpError,
+    Reply, Session, StatementSpec, Target, TargetFacts, ValueRef,
 };
-use driver_null::{NullSession, NullTarget};
 use std::os::fd::RawFd;
 use std::task::Poll;
+use units::Outcome;
 
-/// The null target, whose session keeps a refusal to itself if it is careless.
+/// Does nothing; refuses what it should, unless it is careless.
+#[derive(Clone, Copy)]
 struct Nothing {
     careless: bool,
 }
 
 struct NothingSession {
-    inner: NullSession,
+    parameters: Vec<usize>,
     careless: bool,
+    refused: bool,
 }
 
 impl Session for NothingSession {
     fn descriptor(&self) -> Option<RawFd> {
-        self.inner.descriptor()
+        None
     }
 
     fn stage(&mut self, command: Command<'_>) -> Result<(), OpError> {
-        let staged = self.inner.stage(command);
-        if self.careless { Ok(()) } else { staged }
+        let fits = match command {
+            Command::Statement { index, arguments } => self.parameters.get(index) == Some(&arguments.len()),
+            _ => true,
+        };
+        self.refused = !fits;
+        if fits || self.careless { Ok(()) } else { Err(OpError::refused(Outcome::Protocol)) }
     }
 
     fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
-        self.inner.poll_reply()
+        Poll::Ready(Ok(()))
     }
 
-    fn reply(&self, command: usize) -> Reply {
-        self.inner.reply(command)
+    fn reply(&self, _command: usize) -> Reply {
+        Reply::default()
     }
 
-    fn value(&self, command: usize, row: usize, column: usize) -> Option<ValueRef<'_>> {
-        self.inner.value(command, row, column)
+    fn value(&self, _command: usize, _row: usize, _column: usize) -> Option<ValueRef<'_>> {
+        None
     }
 
     fn arrived(&self) -> Option<KernelStamp> {
-        self.inner.arrived()
+        None
     }
 
     fn last_error(&self) -> Option<String> {
-        self.inner.last_error()
+        self.refused.then(|| "it does not fit".to_owned())
     }
 }
 
@@ -58,20 +64,51 @@ impl Target for Nothing {
     }
 
     fn dialect(&self) -> Dialect {
-        NullTarget.dialect()
+        Dialect::Null
     }
 
     fn connect(
         &self,
         statements: &[StatementSpec],
-        isolation: Option<Isolation>,
+        _isolation: Option<Isolation>,
     ) -> Result<NothingSession, ConnectError> {
-        let inner = NullTarget.connect(statements, isolation)?;
-        Ok(NothingSession { inner, careless: self.careless })
+        let parameters = statements.iter().map(|statement| statement.parameters.len()).collect();
+        Ok(NothingSession { parameters, careless: self.careless, refused: false })
     }
 
     fn administer(&self) -> Result<Box<dyn Administration>, ConnectError> {
-        NullTarget.administer()
+        Ok(Box::new(*self))
+    }
+}
+
+impl Administration for Nothing {
+    fn facts(&mut self) -> Result<TargetFacts, ConnectError> {
+        Ok(TargetFacts {
+            product: "nothing".to_owned(),
+            version: "0".to_owned(),
+            address: "nothing:".to_owned(),
+            transport: "in-process".to_owned(),
+            settings: Vec::new(),
+            native: false,
+            kernel_stamps: false,
+            server_pids: Vec::new(),
+        })
+    }
+
+    fn script(&mut self, _sql: &str) -> Result<(), ConnectError> {
+        Ok(())
+    }
+
+    fn query(&mut self, _sql: &str) -> Result<Vec<Vec<Option<String>>>, ConnectError> {
+        Ok(Vec::new())
+    }
+
+    fn table_exists(&mut self, _table: &str) -> Result<bool, ConnectError> {
+        Ok(false)
+    }
+
+    fn bulk(&mut self, _: &str, _: &[&str], _: &mut BulkRows<'_>) -> Result<u64, ConnectError> {
+        Ok(0)
     }
 }
 
