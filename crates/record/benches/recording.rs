@@ -4,7 +4,7 @@
 mod fixture;
 
 use clock::{Clock, ClockChoice, LiveClock};
-use fixture::{Scratch, bytes_on_disk, header, realistic};
+use fixture::{Scratch, bytes_on_disk, header, raw, realistic};
 use record::{
     Columns, EndOfRun, Ending, Provenance, RawSample, Recorder, RecorderConfig, Recording, RecordingWriter,
     SampleBatch, ring,
@@ -81,19 +81,10 @@ fn record(rows: usize, clock: &LiveClock) {
         let now = clock.now();
         let realtime = clock::wall_time_ns();
         producer.push(RawSample {
-            intended: now,
-            ready: now,
             sent: Ticks(now.0 + 300),
-            completed: Ticks(now.0 + 300_000),
             arrived_realtime_ns: realtime + 90_000,
-            seq,
             session: (seq % 16) as u16,
-            op: 0,
-            outcome: 0,
-            retries: 0,
-            phase: 0,
-            flags: 0,
-            reserved: 0,
+            ..raw(now, Ticks(now.0 + 300_000), seq)
         });
     }
     let (_, took) = timed(clock, || {

@@ -4,8 +4,8 @@
 mod fixture;
 
 use clock::{Clock, ClockChoice};
-use fixture::{Scratch, all_samples, header};
-use record::{EndOfRun, Ending, Provenance, RawSample, Recorder, RecorderConfig, Recording, ring};
+use fixture::{Scratch, all_samples, header, raw};
+use record::{EndOfRun, Ending, Provenance, Recorder, RecorderConfig, Recording, ring};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -48,7 +48,8 @@ fn record_until_killed(dir: &Path) {
     let mut seq = 0;
     while !FINISH.load(std::sync::atomic::Ordering::Relaxed) {
         for _ in 0..BURST {
-            producer.push(raw(clock.now(), seq));
+            let now = clock.now();
+            producer.push(raw(now, Ticks(now.0 + 100), seq));
             seq += 1;
         }
         clock::pause(Nanos::from_millis(1));
@@ -64,24 +65,6 @@ fn record_until_killed(dir: &Path) {
 }
 
 static FINISH: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
-
-fn raw(now: Ticks, seq: u64) -> RawSample {
-    RawSample {
-        intended: now,
-        ready: now,
-        sent: now,
-        completed: Ticks(now.0 + 100),
-        arrived_realtime_ns: u64::MAX,
-        seq,
-        session: 0,
-        op: 0,
-        outcome: 0,
-        retries: 0,
-        phase: 0,
-        flags: 0,
-        reserved: 0,
-    }
-}
 
 fn child(dir: &Path) -> std::process::Child {
     let executable = std::env::current_exe().expect("this test's own path");

@@ -2,8 +2,8 @@
 
 mod fixture;
 
-use clock::{Clock, ClockChoice, LiveClock};
-use fixture::{Scratch, header};
+use clock::{Clock, ClockChoice};
+use fixture::{Scratch, header, raw};
 use record::{
     EndOfRun, Ending, EventKind, NoiseSourceFacts, Provenance, RawSample, Recorder, RecorderConfig, ring,
 };
@@ -20,25 +20,6 @@ const QUARTER: usize = 250;
 /// Share of what has passed through that may be held on to: buffers that found their size late. A recorder that kept
 /// its samples would hold more than all of it.
 const SHARE: usize = 10;
-
-fn raw(clock: &LiveClock, seq: u64) -> RawSample {
-    let now = clock.now();
-    RawSample {
-        intended: now,
-        ready: now,
-        sent: now,
-        completed: Ticks(now.0 + 2_000),
-        arrived_realtime_ns: u64::MAX,
-        seq,
-        session: 3,
-        op: 1,
-        outcome: 0,
-        retries: 0,
-        phase: 0,
-        flags: 0,
-        reserved: 0,
-    }
-}
 
 /// Runs a recorder over four quarters; `each` sees every sample, too. Gives by how many bytes the least that was held
 /// in the last quarter is above that of the second one, and how many bytes of samples came between.
@@ -61,7 +42,8 @@ fn growth(label: &str, mut each: impl FnMut(&RawSample)) -> (usize, usize) {
     for least in &mut least {
         for _ in 0..QUARTER {
             for _ in 0..RING {
-                let sample = raw(&clock, seq);
+                let sent = clock.now();
+                let sample = raw(sent, Ticks(sent.0 + 2_000), seq);
                 each(&sample);
                 producer.push(sample);
                 seq += 1;

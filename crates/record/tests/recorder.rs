@@ -21,19 +21,14 @@ fn rings(count: usize, capacity: usize) -> (Vec<Producer>, Vec<Consumer>) {
 fn raw(clock: &LiveClock, seq: u64) -> RawSample {
     let now = clock.now();
     RawSample {
-        intended: now,
-        ready: now,
         sent: Ticks(now.0 + 1_000),
-        completed: Ticks(now.0 + 2_000),
         arrived_realtime_ns: clock::wall_time_ns() + 1_500,
-        seq,
         session: 3,
         op: 1,
         outcome: if seq % 10 == 9 { Outcome::Timeout.code() } else { Outcome::Ok.code() },
         retries: 2,
-        phase: 0,
         flags: 1,
-        reserved: 0,
+        ..fixture::raw(now, Ticks(now.0 + 2_000), seq)
     }
 }
 
