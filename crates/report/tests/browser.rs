@@ -369,6 +369,14 @@ fn it_fits_a_phone_and_a_dark_screen() {
             settle(&browser);
             let wide = number(&eval(&browser, "return document.scrollingElement.scrollWidth"));
             assert!(wide <= f64::from(width), "{name} is {wide} wide at {width} px");
+            // On a phone tables scroll; on a screen all of the quantiles are seen at once.
+            let table = "const box = document.querySelector('#quantiles .scroll');
+                         return box.scrollWidth - box.clientWidth";
+            let hidden = number(&eval(&browser, table));
+            assert!(
+                width < 1000 || hidden <= 0.0,
+                "{name}: {hidden} px of the quantiles are cut at {width} px"
+            );
             let scheme = if dark { "dark" } else { "light" };
             browser.screenshot(&page.with_extension(format!("{width}.{scheme}.png"))).expect("a picture");
             let paper =

@@ -182,6 +182,20 @@ fn the_planted_extreme_is_drawn() {
     }
 }
 
+/// A run that ends within a step has no axis beyond its end.
+#[test]
+fn the_load_ends_with_the_run() {
+    let mut analysis = fixture::tiny();
+    let end = units::Instant(700 * fixture::MS);
+    analysis.measured.1 = end;
+    analysis.recordings[0].header.phases.iter_mut().for_each(|p| p.end = end);
+    analysis.load.truncate(1);
+    let figures = report::svg::figures(&analysis);
+    let (_, svg) = figures.iter().find(|(name, _)| *name == "load").expect("has a load");
+    let labels: Vec<String> = xml::texts(svg).filter(|t| t.ends_with(" s") && t.len() < 7).collect();
+    assert!(labels.iter().any(|l| l == "0.6 s") && !labels.iter().any(|l| l == "0.8 s"), "{labels:?}");
+}
+
 #[test]
 fn withheld_quantiles_have_no_place() {
     for name in ["anatomy", "spectrum"] {

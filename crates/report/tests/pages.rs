@@ -156,8 +156,8 @@ fn the_page_says_how_its_numbers_were_made() {
         "seed 42",
         "warm-up 2.00 s, 10s@2000/s",
         "load-1: Example 3000, 8 CPUs, 16.0 GiB, kernel 6.18.0, Debian 13, virtualisation: none",
-        "kind: tsc, cost: 11 ns, 1 step of the wall clock seen",
-        "pin workers: cores 2-3, real-time priority: not permitted",
+        "kind: tsc; cost: 11 ns; 1 step of the wall clock seen",
+        "pin workers: cores 2-3; real-time priority: not permitted",
         "truetail 0.1.0, complete, no sample dropped",
         "hiccup, client-cpu; not available: steal (/proc/stat has no steal column that moves)",
     ] {

@@ -277,11 +277,11 @@ pub(crate) struct ReportArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct CompareArguments {
-    /// The recordings to compare with: one directory, or a directory of repeats
+    /// The recordings to compare with: one directory, or a directory of repeats and of their clients
     #[arg(value_name = "BASE", required_unless_present = "run")]
     pub(crate) base: Option<PathBuf>,
 
-    /// The recordings to compare: one directory, or a directory of repeats
+    /// The recordings to compare: one directory, or a directory of repeats and of their clients
     #[arg(value_name = "NEW", required_unless_present = "run")]
     pub(crate) new: Option<PathBuf>,
 

@@ -172,11 +172,14 @@ fn point(e: &Estimate) -> String {
 
 /// `[259, 433] µs`; each limit with its own unit where they differ.
 fn interval(e: &Estimate) -> Option<String> {
-    let (low, high) = e.interval.map(|(low, high)| (time(low), time(high)))?;
-    let (Some((number, unit)), Some((other, its))) = (low.split_once(' '), high.split_once(' ')) else {
-        return Some(format!("[{low}, {high}]"));
-    };
-    Some(if unit == its { format!("[{number}, {other}] {unit}") } else { format!("[{low}, {high}]") })
+    e.interval.map(|(low, high)| bracketed(&time(low), &time(high)))
+}
+
+fn bracketed(low: &str, high: &str) -> String {
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, unit)), Some((other, its))) if unit == its => format!("[{number}, {other}] {unit}"),
+        _ => format!("[{low}, {high}]"),
+    }
 }
 
 /// The largest value and what it is: a censored request may have taken longer than was seen of it.
@@ -215,7 +218,7 @@ fn ratio_cell(e: &Estimate) -> String {
 fn variance_cell(e: &Estimate) -> String {
     let least = if e.bound == Bound::AtLeast { "≥ " } else { "" };
     let interval = match e.interval {
-        Some((low, high)) => format!("[{}, {}]", squared(low), squared(high)),
+        Some((low, high)) => bracketed(&squared(low), &squared(high)),
         None => "no interval".to_owned(),
     };
     format!("{least}{} <small>{interval}</small>", squared(e.point))

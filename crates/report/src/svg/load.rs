@@ -34,15 +34,18 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     }
     canvas.legend(&keys);
     let (top, bottom) = (canvas.top + 26.0, canvas.top + 26.0 + PLOT_HEIGHT);
-    let timeline = Timeline::new(analysis, last.at.0 as f64 + step, top, bottom);
+    // The last step is cut where the run ended: nothing is known of what would have come.
+    let end = last.at.0 as f64 + step;
+    let end = run_end(analysis).filter(|run| *run > last.at.0 as f64).map_or(end, |run| run.min(end));
+    let timeline = Timeline::new(analysis, end, top, bottom);
     let y = Axis::linear(0.0, 1.08 * highest(points), bottom, top);
     timeline.draw(&mut canvas, analysis);
     y.draw_left(&mut canvas, (LEFT, RIGHT), |v| format!("{}/s", plain(v)));
     canvas.turned_text((22.0, (top + bottom) / 2.0), GREY, "requests per second");
-    let steps = Steps { points, step, x: &timeline.x, y: &y };
+    let steps = Steps { points, step, end, x: &timeline.x, y: &y };
     for point in points.iter().filter(|p| p.failed > 0.0 && p.failed.is_finite()) {
         let at = point.at.0 as f64;
-        let (left, right) = (timeline.x.place(at), timeline.x.place(at + step));
+        let (left, right) = (timeline.x.place(at), timeline.x.place((at + step).min(end)));
         // One failure in a million requests must be seen, too.
         let high = y.place(point.failed).min(bottom - 2.5);
         canvas.rect((left, high), (right - left, bottom - high), VERMILION);
@@ -58,6 +61,12 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     Some(canvas.finish(bottom + 54.0))
 }
 
+/// The end of the last phase or of the measured time, ns; `None` where neither is known.
+fn run_end(analysis: &Analysis) -> Option<f64> {
+    let phases = analysis.recordings.iter().flat_map(|r| &r.header.phases).map(|p| p.end);
+    phases.chain([analysis.measured.1]).filter(|t| t.is_some()).max().map(|t| t.0 as f64)
+}
+
 /// Of the loads. Failures do not stretch the axis: those given up when the run ends do so all at once.
 fn highest(points: &[LoadPoint]) -> f64 {
     let most =
@@ -69,6 +78,8 @@ fn highest(points: &[LoadPoint]) -> f64 {
 struct Steps<'a> {
     points: &'a [LoadPoint],
     step: f64,
+    /// Where the last step ends.
+    end: f64,
     x: &'a Axis,
     y: &'a Axis,
 }
@@ -79,7 +90,8 @@ impl Steps<'_> {
         for point in self.points {
             let Some(value) = value(point).filter(|v| v.is_finite()) else { continue };
             let at = point.at.0 as f64;
-            let (left, right, y) = (self.x.place(at), self.x.place(at + self.step), n(self.y.place(value)));
+            let right = self.x.place((at + self.step).min(self.end));
+            let (left, y) = (self.x.place(at), n(self.y.place(value)));
             if d.is_empty() {
                 let _ = write!(d, "M{} {y}", n(left));
             }

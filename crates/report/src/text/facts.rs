@@ -41,7 +41,7 @@ fn of_recording(info: &RecordingInfo, analysis: &Analysis) -> Vec<(&'static str,
         ("load", load(header)),
         ("host", host(header)),
         ("clock", clock(header, analysis)),
-        ("granted", pairs(&header.capabilities, ": ")),
+        ("granted", sentences(&header.capabilities)),
         ("recorder", recorder(info)),
     ];
     lines.into_iter().filter(|(_, text)| !text.is_empty()).collect()
@@ -66,34 +66,38 @@ fn list(entries: impl Iterator<Item = String>) -> String {
     text
 }
 
-fn pairs(facts: &[(String, String)], between: &str) -> String {
-    list(facts.iter().map(|(name, v)| format!("{name}{between}{}", value(v))))
+/// `name=value, name=value`.
+fn pairs(facts: &[(String, String)]) -> String {
+    list(facts.iter().map(|(name, v)| format!("{name}={}", value(v))))
 }
 
-/// What identifies it first, then every setting that was read back.
+/// `what in words: what in words; …`.
+fn sentences(facts: &[(String, String)]) -> String {
+    let shown = facts.iter().take(MOST_ENTRIES).map(|(name, v)| format!("{name}: {}", value(v)));
+    shown.collect::<Vec<_>>().join("; ")
+}
+
+/// What it is, the settings that were read back, then where it is and how it was spoken to.
 fn target(header: &RunHeader) -> String {
-    const IDENTITY: [&str; 5] = ["product", "version", "transport", "driver", "kernel stamps"];
+    const OTHER: [&str; 6] = ["product", "version", "transport", "address", "driver", "kernel stamps"];
     let fact = |name: &str| header.target_facts.iter().find(|(n, _)| n == name).map(|(_, v)| value(v));
     let product = [fact("product"), fact("version")].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let identity = list([product].into_iter().filter(|p| !p.is_empty()).chain(fact("transport")));
+    let settings = header.target_facts.iter().filter(|(n, _)| !OTHER.contains(&n.as_str()));
+    let settings = list(settings.map(|(n, v)| format!("{n}={}", value(&setting(header, n, v)))));
     let driver = fact("driver").map(|driver| format!("driver: {driver}"));
     let stamps = fact("kernel stamps").map(|stamps| match stamps.as_str() {
         "true" => "kernel stamps".to_owned(),
         _ => "no kernel stamps".to_owned(),
     });
-    let identity = [Some(product).filter(|p| !p.is_empty()), fact("transport"), driver, stamps];
-    let identity = list(identity.into_iter().flatten());
-    let settings = header.target_facts.iter().filter(|(n, _)| !IDENTITY.contains(&n.as_str()));
-    let settings = list(settings.map(|(n, v)| format!("{n}={}", value(&setting(header, n, v)))));
-    match (identity.is_empty(), settings.is_empty()) {
-        (true, true) => value(&header.target),
-        (false, true) => identity,
-        (true, false) => format!("{}; {settings}", value(&header.target)),
-        (false, false) => format!("{identity}; {settings}"),
-    }
+    let reached = list([fact("address"), driver, stamps].into_iter().flatten());
+    let parts = [identity, settings, reached].into_iter().filter(|p| !p.is_empty());
+    let text = parts.collect::<Vec<_>>().join("; ");
+    if text.is_empty() { value(&header.target) } else { text }
 }
 
 fn workload(header: &RunHeader) -> String {
-    let facts = pairs(&header.workload_facts, "=");
+    let facts = pairs(&header.workload_facts);
     if facts.is_empty() { header.workload.clone() } else { format!("{}: {facts}", header.workload) }
 }
 
@@ -168,7 +172,7 @@ fn clock(header: &RunHeader, analysis: &Analysis) -> String {
         1 => "1 step of the wall clock seen".to_owned(),
         n => format!("{n} steps of the wall clock seen"),
     };
-    format!("{}, {steps}", pairs(&header.clock_facts, ": "))
+    format!("{}; {steps}", sentences(&header.clock_facts))
 }
 
 fn recorder(info: &RecordingInfo) -> String {
