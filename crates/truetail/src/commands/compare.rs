@@ -97,10 +97,7 @@ pub(crate) fn run(arguments: CompareArguments, json: bool) -> anyhow::Result<End
 /// One analysis for each run: its clients are merged from their samples.
 fn analyses(path: &Path, quantiles: &[Quantile]) -> anyhow::Result<Vec<Analysis>> {
     let options = output::analysis_options_with(quantiles);
-    runs(path)?
-        .into_iter()
-        .map(|clients| Ok(analysis::analyse(&clients, &options)?))
-        .collect()
+    runs(path)?.into_iter().map(|clients| Ok(analysis::analyse(&clients, &options)?)).collect()
 }
 
 fn show(comparison: &Comparison, limits: &[Limit], force: bool, json: bool) -> anyhow::Result<Ended> {
