@@ -238,7 +238,10 @@ impl Page<'_> {
         }
         let mut note = format!("[low, high]: {:.0} % intervals", self.level() * 100.0);
         if self.text.contains(times::NOT_KNOWN) {
-            note += &format!("; {}: too few requests are independent to state one", times::NOT_KNOWN);
+            note += &format!(
+                "; {}: too few requests are independent, or a few of them decide, to state one",
+                times::NOT_KNOWN
+            );
         }
         for line in paint::wrap("", "  ", &note, self.width) {
             self.line(&self.paint.faint(&line));
