@@ -233,6 +233,11 @@ impl Session for PostgresSession {
     }
 
     #[inline]
+    fn waits_to_send(&self) -> bool {
+        matches!(self.phase, Phase::Sending)
+    }
+
+    #[inline]
     fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
         match self.phase {
             Phase::Staging if self.replies.is_empty() => return Poll::Ready(Ok(())),

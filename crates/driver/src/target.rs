@@ -123,9 +123,16 @@ pub type Canceller = Box<dyn Fn() + Send>;
 
 /// One connection. After a native session's first few requests, no method but `last_error` allocates.
 pub trait Session: Send {
-    /// The descriptor whose readiness [`Poll::Pending`] waits for (edge-triggered, both directions);
-    /// `None` for sessions that block.
+    /// The descriptor whose readiness [`Poll::Pending`] waits for (edge-triggered; readable, and writable too
+    /// while [`Session::waits_to_send`]); `None` for sessions that block.
     fn descriptor(&self) -> Option<RawFd>;
+
+    /// Whether the last [`Poll::Pending`] waits for room to send and not only for an answer. Asked each time,
+    /// since room is not watched for otherwise: on a unix socket the kernel tells of it whenever the server
+    /// has read a request, and each time a worker would wake for nothing.
+    fn waits_to_send(&self) -> bool {
+        false
+    }
 
     /// Encodes a command behind those already staged. The first `stage` after a reply forgets that reply.
     ///

@@ -28,7 +28,6 @@ use record::Producer;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::ops::Range;
-use std::os::fd::RawFd;
 use std::rc::Rc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -381,7 +380,7 @@ struct Noting {
 }
 
 impl Waiting for Noting {
-    fn register(&mut self, _fd: RawFd, _task: u32) -> io::Result<()> {
+    fn register(&mut self, _: crate::local::Registration) -> io::Result<()> {
         Ok(())
     }
     fn wait(&mut self, limit: Nanos, _ready: &mut Vec<u32>) {

@@ -4,7 +4,7 @@ use crate::schedule::Schedule;
 use crate::sequencer::Sequencer;
 use crate::timers::Timers;
 use clock::Clock;
-use driver::Canceller;
+use driver::{Canceller, Session};
 use record::{Producer, RawSample};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -131,6 +131,14 @@ impl Watched {
     }
 }
 
+/// What a task wants its descriptor to be watched for from now on: answers, and room to send if it says so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Registration {
+    pub(crate) fd: RawFd,
+    pub(crate) task: u32,
+    pub(crate) room: bool,
+}
+
 pub(crate) struct Local<'a, C, K> {
     pub(crate) clock: C,
     pub(crate) shared: &'a Shared,
@@ -146,7 +154,9 @@ pub(crate) struct Local<'a, C, K> {
     cancels: Box<[Cell<Cancel>]>,
     in_flight: Cell<u32>,
     /// Descriptors that tasks want to wait for from now on.
-    registrations: RefCell<Vec<(RawFd, u32)>>,
+    registrations: RefCell<VecDeque<Registration>>,
+    /// Whether a task's descriptor is watched for room to send.
+    watched_for_room: Box<[Cell<bool>]>,
     timeout_ticks: Option<u64>,
     /// For blocking sessions: tells the supervisor when the request in flight was sent.
     watched: Option<&'a Watched>,
@@ -173,7 +183,8 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
             sent_at: (0..tasks).map(|_| Cell::new(u64::MAX)).collect(),
             cancels: (0..tasks).map(|_| Cell::new(Cancel::No)).collect(),
             in_flight: Cell::new(0),
-            registrations: RefCell::new(Vec::with_capacity(tasks)),
+            registrations: RefCell::new(VecDeque::with_capacity(2 * tasks)),
+            watched_for_room: (0..tasks).map(|_| Cell::new(false)).collect(),
             timeout_ticks,
             watched,
         }
@@ -302,11 +313,26 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
     }
 
     pub(crate) fn register(&self, fd: RawFd, task: u32) {
-        self.registrations.borrow_mut().push((fd, task));
+        self.watched_for_room[task as usize].set(false);
+        self.registrations.borrow_mut().push_back(Registration { fd, task, room: false });
     }
 
-    pub(crate) fn next_registration(&self) -> Option<(RawFd, u32)> {
-        self.registrations.borrow_mut().pop()
+    /// Has the descriptor of `task` watched for room to send for as long as its session waits for that.
+    #[inline]
+    pub(crate) fn watch_for_room<S: Session>(&self, task: u32, session: &S) {
+        let room = session.waits_to_send();
+        let watched = &self.watched_for_room[task as usize];
+        if room == watched.get() {
+            return;
+        }
+        if let Some(fd) = session.descriptor() {
+            watched.set(room);
+            self.registrations.borrow_mut().push_back(Registration { fd, task, room });
+        }
+    }
+
+    pub(crate) fn next_registration(&self) -> Option<Registration> {
+        self.registrations.borrow_mut().pop_front()
     }
 
     /// A blocking session was replaced by one with this canceller.

@@ -1,16 +1,19 @@
 //! Waiting for descriptors and for time, on a live worker.
 
+use crate::local::Registration;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use units::Nanos;
 
 /// What a worker waits with: the kernel, or a simulated clock in tests.
 pub(crate) trait Waiting {
-    /// Reports `task` whenever `fd` becomes readable or writable, or breaks, from now on.
+    /// Reports the task whenever its descriptor becomes readable or breaks, from now on; writable too, if it
+    /// asks for that. Another registration of the same descriptor takes the place of the first, and reports
+    /// what is there already.
     ///
     /// # Errors
     /// The kernel's: `EBADF` when the descriptor is closed, `ENOSPC` or `ENOMEM` when it can't watch more.
-    fn register(&mut self, fd: RawFd, task: u32) -> io::Result<()>;
+    fn register(&mut self, registration: Registration) -> io::Result<()>;
 
     /// Waits until a descriptor is ready or `limit` has passed; appends the ready tasks to `ready`.
     /// Interrupted waits count as over.
@@ -44,9 +47,9 @@ impl<W: Waiting> Readiness<W> {
     ///
     /// # Errors
     /// As there.
-    pub(crate) fn register(&mut self, fd: RawFd, task: u32) -> io::Result<()> {
+    pub(crate) fn register(&mut self, registration: Registration) -> io::Result<()> {
         self.registered += 1;
-        self.waiting.register(fd, task)
+        self.waiting.register(registration)
     }
 
     /// Whether there is anything to wait for besides time.
@@ -84,8 +87,10 @@ impl Epoll {
         Ok(Epoll { epoll, events, has_pwait2: true })
     }
 
-    fn control(&self, operation: libc::c_int, fd: RawFd, task: u32) -> io::Result<()> {
-        let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
+    fn control(&self, operation: libc::c_int, registration: Registration) -> io::Result<()> {
+        let Registration { fd, task, room } = registration;
+        let room = if room { libc::EPOLLOUT } else { 0 };
+        let interest = libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLET | room;
         let mut event = libc::epoll_event { events: interest as u32, u64: u64::from(task) };
         // SAFETY: our descriptor is open, the kernel checks the other, and `event` is valid for the call.
         let result = unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), operation, fd, &mut event) };
@@ -135,11 +140,13 @@ impl Epoll {
 }
 
 impl Waiting for Epoll {
-    fn register(&mut self, fd: RawFd, task: u32) -> io::Result<()> {
-        match self.control(libc::EPOLL_CTL_ADD, fd, task) {
-            // It is watched already, for another task or an earlier session of this one: now for this one. The
+    fn register(&mut self, registration: Registration) -> io::Result<()> {
+        match self.control(libc::EPOLL_CTL_ADD, registration) {
+            // It is watched already, for another task, an earlier session of this one, or for more or less. The
             // change re-arms it, so that what is there already is reported.
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => self.control(libc::EPOLL_CTL_MOD, fd, task),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                self.control(libc::EPOLL_CTL_MOD, registration)
+            }
             result => result,
         }
     }
@@ -154,7 +161,25 @@ impl Waiting for Epoll {
 mod tests {
     use super::*;
     use std::io::Write;
+    use std::os::unix::net::UnixStream;
     use testkit::syscalls::refusing;
+
+    fn answers(descriptor: &impl AsRawFd, task: u32) -> Registration {
+        Registration { fd: descriptor.as_raw_fd(), task, room: false }
+    }
+
+    /// A worker that waits for answers does not wake because a server has read a request.
+    #[test]
+    fn room_to_send_is_reported_to_those_who_wait_for_it() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let mut readiness = Readiness::new(1).unwrap();
+        readiness.register(answers(&ours, 3)).unwrap();
+        assert!(ready(&mut readiness).is_empty());
+        readiness.register(Registration { room: true, ..answers(&ours, 3) }).unwrap();
+        assert_eq!(ready(&mut readiness), [3]);
+        readiness.register(answers(&ours, 3)).unwrap();
+        assert!(ready(&mut readiness).is_empty());
+    }
 
     fn ready(readiness: &mut Readiness) -> Vec<u32> {
         readiness.wait(Nanos::ZERO);
@@ -167,7 +192,7 @@ mod tests {
         for errno in [libc::ENOSYS, libc::EPERM, libc::EACCES] {
             let (reader, mut writer) = io::pipe().unwrap();
             let mut readiness = Readiness::new(1).unwrap();
-            readiness.register(reader.as_raw_fd(), 7).unwrap();
+            readiness.register(answers(&reader, 7)).unwrap();
             writer.write_all(b"x").unwrap();
             let outcome = refusing(libc::SYS_epoll_pwait2, errno, || ready(&mut readiness) == [7]);
             assert_eq!(outcome, Ok(true), "errno {errno}");
@@ -189,12 +214,12 @@ mod tests {
     fn a_descriptor_that_is_used_again_is_reported_to_its_new_task() {
         let (reader, mut writer) = io::pipe().unwrap();
         let mut readiness = Readiness::new(2).unwrap();
-        readiness.register(reader.as_raw_fd(), 0).unwrap();
+        readiness.register(answers(&reader, 0)).unwrap();
         writer.write_all(b"x").unwrap();
         assert_eq!(ready(&mut readiness), [0]);
         // Nobody has read it: only a registration that re-arms reports it again.
         assert_eq!(ready(&mut readiness), [0; 0]);
-        readiness.register(reader.as_raw_fd(), 1).unwrap();
+        readiness.register(answers(&reader, 1)).unwrap();
         assert_eq!(ready(&mut readiness), [1]);
     }
 
@@ -204,11 +229,14 @@ mod tests {
         let (reader, writer) = io::pipe().unwrap();
         let fd = reader.as_raw_fd();
         let no_room = refusing(libc::SYS_epoll_ctl, libc::ENOSPC, || {
-            let error = readiness.register(fd, 0).unwrap_err();
+            let error = readiness.register(Registration { fd, task: 0, room: false }).unwrap_err();
             error.raw_os_error() == Some(libc::ENOSPC)
         });
         assert_eq!(no_room, Ok(true));
         drop((reader, writer)); // kept open until here
-        assert_eq!(readiness.register(-1, 0).unwrap_err().raw_os_error(), Some(libc::EBADF));
+        assert_eq!(
+            readiness.register(Registration { fd: -1, task: 0, room: false }).unwrap_err().raw_os_error(),
+            Some(libc::EBADF)
+        );
     }
 }

@@ -130,7 +130,10 @@ impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
                 Poll::Ready(result)
             }
             Poll::Pending => match self.local.cancel(self.task) {
-                Cancel::No => Poll::Pending,
+                Cancel::No => {
+                    self.local.watch_for_room(self.task, &*self.session);
+                    Poll::Pending
+                }
                 reason => {
                     self.stamps.completed = self.local.clock.now();
                     let outcome =

@@ -127,11 +127,11 @@ fn register_new<C: Clock, K: Sink, W: Waiting>(
     local: &Local<'_, C, K>,
     readiness: &mut Readiness<W>,
 ) -> io::Result<()> {
-    while let Some((fd, task)) = local.next_registration() {
-        match readiness.register(fd, task) {
+    while let Some(registration) = local.next_registration() {
+        match readiness.register(registration) {
             Ok(()) => {}
             // Closed in the meantime: the task finds out when it runs.
-            Err(error) if error.raw_os_error() == Some(libc::EBADF) => local.wake(task),
+            Err(error) if error.raw_os_error() == Some(libc::EBADF) => local.wake(registration.task),
             Err(error) => return Err(error),
         }
     }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     impl Waiting for Sleeping {
-        fn register(&mut self, _fd: RawFd, _task: u32) -> io::Result<()> {
+        fn register(&mut self, _: crate::local::Registration) -> io::Result<()> {
             self.refusal.map_or(Ok(()), |errno| Err(io::Error::from_raw_os_error(errno)))
         }
         fn wait(&mut self, limit: Nanos, _ready: &mut Vec<u32>) {
