@@ -17,8 +17,11 @@ use units::{Nanos, Seed, Ticks};
 use workload::Workload;
 use workload::noop::NoOp;
 
-/// Requests of a round; fewer than the schedule's ring has slots.
-const REQUESTS: u64 = 200_000;
+/// Requests of a round: as many as fit into the rings of a real run without anybody draining them. A closed loop
+/// rests when its ring is three quarters full.
+const REQUESTS: u64 = 190_000;
+/// Slots of a worker's ring, as in a real run.
+const RING: usize = 1 << 18;
 const ROUNDS: usize = 5;
 
 fn main() {
@@ -83,9 +86,7 @@ fn own_cost(clock: LiveClock, model: Model, sessions: u32, requests: u64) -> (f6
     let statements = workload.statements(driver::Target::dialect(&target)).expect("statements");
     let sessions = connect_all(&target, &statements, None, sessions).expect("sessions");
     let rings = rings_needed(&spec, driver::Target::execution(&target));
-    // Nobody drains meanwhile, and a closed loop rests when its ring is three quarters full.
-    let capacity = 2 * requests as usize;
-    let (producers, mut consumers): (Vec<_>, Vec<_>) = (0..rings).map(|_| record::ring(capacity)).unzip();
+    let (producers, mut consumers): (Vec<_>, Vec<_>) = (0..rings).map(|_| record::ring(RING)).unzip();
     let subject =
         Subject { target: &target, sessions, statements: &statements, isolation: None, workload: &workload };
     load::run(subject, &spec, clock, producers, &Silent, &AtomicBool::new(false)).expect("a load");
