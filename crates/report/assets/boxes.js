@@ -52,7 +52,8 @@ function drawBox(plot, x, row, middle) {
 function drawMarks(plot, x, row, middle, half) {
   const { pen, colours } = plot;
   pen.fillStyle = colours.extreme;
-  for (const [key] of MARKS) {
+  const marks = MARKS.filter(([key]) => row[key] !== null);
+  for (const [key] of marks) {
     pen.beginPath();
     for (const [dx, dy] of [[0, -4.5], [4.5, 0], [0, 4.5], [-4.5, 0]]) pen.lineTo(x(row[key]) + dx, middle + dy);
     pen.fill();
@@ -63,7 +64,7 @@ function drawMarks(plot, x, row, middle, half) {
   const labels = [];
   // From the right: each one keeps its place unless the one before it needs the room.
   let free = plot.width;
-  for (const [key, name] of MARKS) {
+  for (const [key, name] of marks) {
     const mark = x(row[key]);
     const reach = pen.measureText(name).width / 2;
     const px = Math.min(mark, free - reach);
@@ -82,6 +83,7 @@ function boxLines(row) {
     `${row.name}: ${countWords(row.n)} requests`,
     `middle half ${timeWords(row.q1)} to ${timeWords(row.q3)}, median ${timeWords(row.median)}`,
     `whiskers ${timeWords(row.low)} to ${timeWords(row.high)}`,
-    `min ${timeWords(row.min)}, p95 ${timeWords(row.p95)}, p99 ${timeWords(row.p99)}, max ${timeWords(row.max)}`,
+    [["min", row.min], ["p95", row.p95], ["p99", row.p99], ["max", row.max]]
+      .filter(([, value]) => value !== null).map(([name, value]) => `${name} ${timeWords(value)}`).join(", "),
   ];
 }

@@ -197,7 +197,7 @@ fn one_extreme_among_thousands_is_drawn_at_every_zoom() {
 fn box_plots_name_all_four_marks_and_no_two_names_touch() {
     let Some(browser) = browser() else { return };
     // The 99th percentile and the maximum of a run without outliers lie close together.
-    let mut close = fixture::tiny();
+    let mut close = fixture::open_loop();
     for scope in std::iter::once(&mut close.total).chain(&mut close.scopes) {
         for measure in &mut scope.measures {
             let plot = &mut measure.box_plot;
@@ -212,15 +212,19 @@ fn box_plots_name_all_four_marks_and_no_two_names_touch() {
             let rows = state(&browser, "boxes-0")["labels"].clone();
             let rows = rows.as_array().expect("rows of labels");
             assert!(rows.len() > 3, "{name}: {rows:?}");
-            for row in rows {
+            for (index, row) in rows.iter().enumerate() {
                 let labels = row.as_array().expect("labels");
                 let names: Vec<&str> = labels.iter().filter_map(|l| l[0].as_str()).collect();
-                assert_eq!(names, ["100", "99", "95", "0"], "{name} at {width} px");
+                // All requests together carry all of them; a rare operation may not.
+                let all = ["100", "99", "95", "0"];
+                assert!(index > 0 || names == all, "{name} at {width} px: {names:?}");
+                let carried: Vec<&str> = all.into_iter().filter(|label| names.contains(label)).collect();
+                assert_eq!(names, carried, "{name} at {width} px");
                 for pair in labels.windows(2) {
                     let (right, left) = (number(&pair[0][1]), number(&pair[1][2]));
                     assert!(left < right, "{name} at {width} px: {pair:?}");
                 }
-                assert!(number(&labels[3][1]) >= 0.0, "{name} at {width} px: {labels:?}");
+                assert!(number(&labels[labels.len() - 1][1]) >= 0.0, "{name} at {width} px: {labels:?}");
             }
         }
     }

@@ -94,3 +94,13 @@ fn the_table_of_quantiles_has_the_spreads_of_both_times() {
         assert!(row != "variance" || in_units == 5, "{cells}");
     }
 }
+
+#[test]
+fn a_box_has_no_mark_for_a_quantile_that_its_samples_do_not_carry() {
+    let page = report::html::page(&fixture::tiny());
+    assert!(page.contains("\"p95\":null") && page.contains("\"p99\":null"));
+    let page = report::html::page(&fixture::open_loop());
+    let (_, boxes) = page.split_once("\"boxes\":[{").expect("has boxes");
+    let (all, _) = boxes.split_once('}').expect("a box ends");
+    assert!(!all.contains("null"), "{all}");
+}

@@ -184,10 +184,15 @@ fn boxes(analysis: &Analysis) -> Vec<Value> {
     let one = |s: &ScopeSummary| {
         let m: &MeasureSummary = s.whole()?;
         let b = &m.box_plot;
+        // A quantile that the samples don't carry has no mark either.
+        let carried = |q: f64, value: f64| {
+            let known = m.quantiles.iter().any(|(p, _)| (p.get() - q).abs() < 1e-9);
+            known.then_some(value)
+        };
         Some(
             json!({"name": s.name, "measure": m.measure.name(), "n": m.n, "min": b.min, "low": b.whisker_low,
                     "q1": b.q1, "median": b.median, "q3": b.q3, "high": b.whisker_high,
-                    "p95": b.p95, "p99": b.p99, "max": b.max}),
+                    "p95": carried(0.95, b.p95), "p99": carried(0.99, b.p99), "max": b.max}),
         )
     };
     std::iter::once(&analysis.total).chain(operations).filter_map(one).collect()
