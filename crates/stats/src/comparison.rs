@@ -84,7 +84,7 @@ pub fn ratio(base: &Estimate, new: &Estimate) -> Option<Estimate> {
     Some(Estimate {
         point,
         // A lower limit of zero in the base leaves the ratio without an upper one.
-        interval: interval.filter(|(_, high)| high.is_finite()),
+        interval: interval.filter(says_something),
         level: base.level.min(new.level),
         n: base.n + new.n,
         n_effective: base.n_effective.min(new.n_effective),
@@ -99,7 +99,8 @@ pub fn ratio(base: &Estimate, new: &Estimate) -> Option<Estimate> {
 /// The interval is Student's on the runs' logarithms, and never narrower than what the spread within the runs
 /// gives: runs differ by more than their samples do, and it is this that decides whether a difference would be
 /// seen again. Two runs hardly tell their spread (Student's quantile is 12.7 at 95 %): the hull of both, which
-/// is much narrower, holds the truth only every other time. One run is returned as it is.
+/// is much narrower, holds the truth only every other time. Limits more than a factor of 10,000 apart are not
+/// stated. One run is returned as it is.
 pub fn across_runs(runs: &[Estimate]) -> Option<Estimate> {
     let [first, rest @ ..] = runs else { return None };
     if runs.iter().any(|r| r.point <= 0.0) {
@@ -116,13 +117,21 @@ pub fn across_runs(runs: &[Estimate]) -> Option<Estimate> {
     let (low, high) = between(runs, &logs, level);
     Some(Estimate {
         point,
-        interval: Some((low.min(point), high.max(point))),
+        interval: Some((low.min(point), high.max(point))).filter(says_something),
         level,
         n: runs.iter().map(|r| r.n).sum(),
         n_effective: count,
         bound: if runs.iter().any(|r| r.bound == Bound::AtLeast) { Bound::AtLeast } else { Bound::Exact },
         method: METHOD_REPEATS,
     })
+}
+
+/// Limits further apart than this factor tell nobody anything: then no interval is stated. Two runs that differ
+/// by a factor of 2.1 come to that.
+const WIDEST: f64 = 10_000.0;
+
+fn says_something(&(low, high): &(f64, f64)) -> bool {
+    high <= low * WIDEST
 }
 
 fn between(runs: &[Estimate], logs: &[f64], level: f64) -> (f64, f64) {
@@ -172,6 +181,17 @@ mod tests {
         assert_eq!(equivalent(&found, 0.5), None);
         assert_eq!(ratio(&estimate(0.0, 0.0, 0.0), &unknown), None);
         assert!(ratio(&Estimate::exact(2.0, 1), &estimate(1.0, 0.9, 1.1)).unwrap().interval.is_some());
+    }
+
+    #[test]
+    fn an_interval_that_says_nothing_is_not_stated() {
+        let run = |point: f64| estimate(point, point * 0.9, point * 1.1);
+        let near = across_runs(&[run(1.0), run(1.1)]).unwrap();
+        let far = across_runs(&[run(1.0), run(10.0)]).unwrap();
+        assert!(near.interval.is_some());
+        assert_eq!(far.interval, None);
+        let found = ratio(&estimate(1.0, 0.001, 2.0), &estimate(1.0, 0.5, 900.0)).unwrap();
+        assert_eq!((found.interval, Difference::of(&found)), (None, Difference::NotShown));
     }
 
     #[test]

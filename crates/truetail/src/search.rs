@@ -36,6 +36,8 @@ struct Search {
     probes: Vec<Probe>,
     /// Rates that were tried.
     rates: usize,
+    /// A signal cut the last probe short.
+    interrupted: bool,
 }
 
 /// The options of a search besides those of its runs, with their defaults.
@@ -73,7 +75,7 @@ pub(crate) fn run(arguments: SearchArguments, as_json: bool) -> anyhow::Result<E
     let stamp = run::timestamp(clock::wall_time_ns());
     let directory =
         base.out.clone().unwrap_or_else(|| PathBuf::from("recordings").join(format!("{stamp}-search")));
-    let mut search = Search { base, limit, directory, probes: Vec::new(), rates: 0 };
+    let mut search = Search { base, limit, directory, probes: Vec::new(), rates: 0, interrupted: false };
     let best = find::highest((from.get(), to.get()), precision, |rate| search.probe(rate))?;
     search.show(best, &wanted.slo, as_json)
 }
@@ -121,6 +123,7 @@ impl Search {
     /// Whether the limit is shown to hold at this rate; `None` when the user wants an end.
     fn probe(&mut self, rate: f64) -> anyhow::Result<Option<bool>> {
         if interrupt::requested() {
+            self.interrupted = true;
             return Ok(None);
         }
         let rate = PerSecond::new(rate).ok_or_else(|| anyhow!("a rate left its range"))?;
@@ -131,7 +134,12 @@ impl Search {
         self.rates += 1;
         for attempt in 1..=3 {
             let (finding, estimate, directory) = self.attempt(rate, duration, attempt)?;
-            let repeated = attempt < 3 && finding == Finding::NotShown && !interrupt::requested();
+            if interrupt::requested() {
+                // It was cut short, and shows nothing of what it was long enough for.
+                self.interrupted = true;
+                return Ok(None);
+            }
+            let repeated = attempt < 3 && finding == Finding::NotShown;
             let probe = Probe { rate, duration, finding, repeated, estimate, directory };
             output::note(&describe(&probe));
             self.probes.push(probe);
@@ -176,6 +184,7 @@ impl Search {
                 "schema": "truetail.search/1",
                 "slo": slo,
                 "rate_per_second": best,
+                "interrupted": self.interrupted,
                 "probes": probes,
             }))?;
         } else {
@@ -195,6 +204,9 @@ impl Search {
             text += &format!("evidence: {}\n", self.directory.display());
             output::result(&text)?;
         }
+        if self.interrupted {
+            bail!("search: interrupted before it was done; what is shown is what had been tried by then");
+        }
         Ok(if best.is_some() { Ended::Well } else { Ended::LimitBroken })
     }
 }
@@ -203,7 +215,10 @@ fn range(estimate: Option<&Estimate>) -> String {
     let time = |v: f64| format_nanos(Nanos(v as u64));
     estimate.map_or_else(
         || "too few samples".to_owned(),
-        |e| format!("{} [{}, {}]", time(e.point), time(e.low()), time(e.high())),
+        |e| match e.interval {
+            Some((low, high)) => format!("{} [{}, {}]", time(e.point), time(low), time(high)),
+            None => format!("{} [no interval]", time(e.point)),
+        },
     )
 }
 
@@ -220,8 +235,8 @@ fn probe_json(p: &Probe) -> serde_json::Value {
         "finding": p.finding.name(),
         "repeated": p.repeated,
         "point_ns": p.estimate.as_ref().map(|e| e.point),
-        "low_ns": p.estimate.as_ref().map(Estimate::low),
-        "high_ns": p.estimate.as_ref().map(Estimate::high),
+        "low_ns": p.estimate.as_ref().and_then(|e| e.interval).map(|(low, _)| low),
+        "high_ns": p.estimate.as_ref().and_then(|e| e.interval).map(|(_, high)| high),
         "recording": path.display().to_string(),
     })
 }

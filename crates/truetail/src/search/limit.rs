@@ -97,6 +97,8 @@ fn decide(below: Nanos, estimate: Option<&Estimate>, verdict: &Verdict) -> Findi
     let below = below.0 as f64;
     match estimate {
         None => Finding::NotShown,
+        // A point alone shows nothing, but for an observed one.
+        Some(e) if e.interval.is_none() && e.method != "observed" => Finding::NotShown,
         Some(e) if e.high() < below && e.bound == Bound::Exact => Finding::Holds,
         Some(e) if e.low() >= below => Finding::Broken,
         Some(_) => Finding::NotShown,
