@@ -40,8 +40,8 @@ pub enum CompareError {
     },
     /// The load models differ.
     #[error(
-        "{first} is a {first_model} and {second} a {second_model}: their times are not of the same kind; \
-         compare runs of one load model, or allow different loads to compare their service times"
+        "{first}: {first_model}, {second}: {second_model}: their times are not of the same kind; \
+         compare runs of one load model, or compare their service times with --force"
     )]
     Models {
         /// A recording.
@@ -56,7 +56,7 @@ pub enum CompareError {
     /// The offered rates differ.
     #[error(
         "{first} was offered {first_rate:.1}/s and {second} {second_rate:.1}/s: response times depend on the \
-         rate; repeat one of them at the other's rate, or allow different loads"
+         rate; repeat one of them at the other's rate, or compare them with --force"
     )]
     Rates {
         /// A recording.

@@ -140,3 +140,23 @@ fn a_rate_that_decides_nothing_is_tried_again_and_all_is_listed() {
         assert!(scratch.recording(&directory).rows() > 0);
     }
 }
+
+#[test]
+fn an_interrupted_probe_is_no_evidence() {
+    let scratch = Scratch::new("search-interrupted");
+    let running = scratch.start(&[
+        "search", "null:", "--slo", "p50 < 5s", "--from", "200/s", "--to", "400/s", "-d", "300s", "--warmup",
+        "0s", "-o", "s", "--json",
+    ]);
+    // The load has begun when its first part is there.
+    let parts = scratch.path("s/probe-001-200/samples");
+    while std::fs::read_dir(&parts).map_or(0, Iterator::count) == 0 {
+        clock::pause(units::Nanos::from_millis(20));
+    }
+    running.signal(libc::SIGINT);
+    let ended = running.wait().with_code(2);
+    assert!(ended.stderr.contains("search: interrupted before it was done"), "{ended:?}");
+    let found: serde_json::Value = serde_json::from_str(&ended.stdout).expect("a document");
+    assert_eq!((&found["interrupted"], found["rate_per_second"].is_null()), (&true.into(), true));
+    assert_eq!(found["probes"].as_array().map(Vec::len), Some(0));
+}
