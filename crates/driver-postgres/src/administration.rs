@@ -5,9 +5,9 @@ use crate::codec::{self, Garbage, Inside};
 use crate::config::{Config, Host};
 use crate::connect;
 use crate::copy;
-use crate::deadline::Deadline;
 use crate::prepare::beginning;
 use driver::{Administration, BulkRows, ConnectError, TargetFacts};
+use socket::Deadline;
 use units::Nanos;
 
 /// The most that one script or query may take: building an index of a large table takes long.

@@ -3,10 +3,10 @@
 use crate::buffer::Buffer;
 use crate::cancel::CancelKey;
 use crate::codec::{self, Frame, Garbage};
-use crate::deadline::Deadline;
 use crate::link::Link;
 use crate::server_error::ServerError;
-use crate::socket::Readiness;
+use socket::Deadline;
+use socket::Readiness;
 use std::io::{self, ErrorKind};
 
 /// Why a blocking exchange failed.

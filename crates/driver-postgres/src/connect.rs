@@ -3,12 +3,12 @@
 use crate::client::{Client, Failure};
 use crate::codec::{self, Garbage};
 use crate::config::{Config, Host, TlsMode};
-use crate::deadline::Deadline;
 use crate::link::Link;
 use crate::login;
-use crate::socket::{Readiness, Socket};
 use crate::tls;
 use driver::ConnectError;
+use socket::Deadline;
+use socket::{Readiness, Socket};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, ToSocketAddrs};
 

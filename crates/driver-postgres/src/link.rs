@@ -1,7 +1,7 @@
 //! A socket with or without TLS on it; either way non-blocking.
 
-use crate::socket::Socket;
 use rustls::ClientConnection;
+use socket::Socket;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::RawFd;
 

@@ -1,6 +1,6 @@
 //! Non-blocking sockets with the kernel's receive stamps.
 
-use crate::deadline::Deadline;
+use crate::Deadline;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -10,7 +10,7 @@ use units::Nanos;
 
 /// A connected stream. Reads and writes never block.
 #[derive(Debug)]
-pub(crate) struct Socket {
+pub struct Socket {
     fd: OwnedFd,
     /// The other end's address, on TCP.
     peer: Option<IpAddr>,
@@ -20,8 +20,10 @@ pub(crate) struct Socket {
 
 /// What a socket waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Readiness {
+pub enum Readiness {
+    /// Bytes, or the other side's end.
     Readable,
+    /// Room to send.
     Writable,
 }
 
@@ -32,7 +34,10 @@ const SEND_FLAGS: libc::c_int = 0; // Rust programs ignore SIGPIPE anyway
 
 impl Socket {
     /// Connects to one address.
-    pub(crate) fn tcp(address: SocketAddr, deadline: &Deadline) -> io::Result<Socket> {
+    ///
+    /// # Errors
+    /// The kernel's, or `TimedOut` when the deadline passes first.
+    pub fn tcp(address: SocketAddr, deadline: &Deadline) -> io::Result<Socket> {
         let left = deadline.left();
         if left == Nanos::ZERO {
             return Err(io::ErrorKind::TimedOut.into());
@@ -46,27 +51,49 @@ impl Socket {
     }
 
     /// Connects to a unix socket.
-    pub(crate) fn unix(path: &Path) -> io::Result<Socket> {
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn unix(path: &Path) -> io::Result<Socket> {
         let stream = UnixStream::connect(path)?;
         stream.set_nonblocking(true)?;
         Ok(Socket { fd: stream.into(), peer: None, stamps: false })
     }
 
-    pub(crate) fn fd(&self) -> RawFd {
+    /// Takes an accepted TCP connection: no delay, non-blocking, stamped.
+    ///
+    /// # Errors
+    /// The kernel's, when the other side is gone already.
+    pub fn accepted(stream: TcpStream) -> io::Result<Socket> {
+        let address = stream.peer_addr()?;
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        let fd = OwnedFd::from(stream);
+        let stamps = ask_for_stamps(fd.as_raw_fd());
+        Ok(Socket { fd, peer: Some(address.ip()), stamps })
+    }
+
+    /// The descriptor, for readiness.
+    pub fn fd(&self) -> RawFd {
         self.fd.as_raw_fd()
     }
 
-    pub(crate) fn peer(&self) -> Option<IpAddr> {
+    /// The other end's address, on TCP.
+    pub fn peer(&self) -> Option<IpAddr> {
         self.peer
     }
 
-    pub(crate) fn has_stamps(&self) -> bool {
+    /// Whether the kernel stamps what arrives.
+    pub fn has_stamps(&self) -> bool {
         self.stamps
     }
 
     /// Hands bytes to the kernel; gives how many it took.
+    ///
+    /// # Errors
+    /// The kernel's; `WouldBlock` when there is no room.
     #[inline]
-    pub(crate) fn send(&self, bytes: &[u8]) -> io::Result<usize> {
+    pub fn send(&self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             // SAFETY: the pointer and length are those of a live slice.
             let sent = unsafe { libc::send(self.fd(), bytes.as_ptr().cast(), bytes.len(), SEND_FLAGS) };
@@ -79,8 +106,11 @@ impl Socket {
 
     /// Takes bytes from the kernel, with the stamp (`CLOCK_REALTIME`, ns) of the segment that carried the last
     /// of them. Zero bytes mean that the other side has closed.
+    ///
+    /// # Errors
+    /// The kernel's; `WouldBlock` when there is nothing.
     #[inline]
-    pub(crate) fn receive(&self, room: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
+    pub fn receive(&self, room: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
         loop {
             let (received, stamp) = if self.stamps {
                 receive_stamped(self.fd(), room)
@@ -96,7 +126,10 @@ impl Socket {
     }
 
     /// Blocks until the socket is ready; an error of kind `TimedOut` when the deadline passes first.
-    pub(crate) fn wait(&self, readiness: Readiness, deadline: &Deadline) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// See above.
+    pub fn wait(&self, readiness: Readiness, deadline: &Deadline) -> io::Result<()> {
         let events = match readiness {
             Readiness::Readable => libc::POLLIN,
             Readiness::Writable => libc::POLLOUT,

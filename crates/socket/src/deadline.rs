@@ -5,14 +5,14 @@ use units::{Nanos, Ticks};
 
 /// The moment by which something must be done.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Deadline {
+pub struct Deadline {
     clock: LiveClock,
     limit: Nanos,
 }
 
 impl Deadline {
     /// `limit` from now on.
-    pub(crate) fn after(limit: Nanos) -> Deadline {
+    pub fn after(limit: Nanos) -> Deadline {
         // The kernel's monotonic clock is always there: only the cycle counter can be refused.
         let calibration =
             clock::calibrate(ClockChoice::Monotonic).expect("the monotonic clock is never refused");
@@ -20,13 +20,13 @@ impl Deadline {
     }
 
     /// What is left; zero when it has passed.
-    pub(crate) fn left(&self) -> Nanos {
+    pub fn left(&self) -> Nanos {
         let Ticks(elapsed) = self.clock.now();
         self.limit.saturating_sub(self.clock.nanos_in(elapsed))
     }
 
     /// What is left in milliseconds, rounded up, for `poll`.
-    pub(crate) fn left_ms(&self) -> i32 {
+    pub fn left_ms(&self) -> i32 {
         i32::try_from(self.left().0.div_ceil(1_000_000)).unwrap_or(i32::MAX)
     }
 }

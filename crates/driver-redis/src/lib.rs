@@ -1,0 +1,2 @@
+//! The native target for stores that speak RESP.
+#![deny(missing_docs)]

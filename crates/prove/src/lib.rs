@@ -1,0 +1,2 @@
+//! Grades load tools against known truth.
+#![deny(missing_docs)]

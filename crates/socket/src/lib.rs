@@ -1,0 +1,12 @@
+//! Non-blocking sockets, with the kernel's receive stamps where it gives them.
+//!
+//! Drivers and the simulated store share it: both ends of a measurement take their times from the same kind of stamp.
+//! Nothing here blocks but [`Socket::wait`] and connecting, which are for set-up and never between a request's `sent`
+//! and `completed`.
+#![deny(missing_docs)]
+
+mod deadline;
+mod stream;
+
+pub use deadline::Deadline;
+pub use stream::{Readiness, Socket};
