@@ -20,12 +20,22 @@
 
 mod answers;
 mod data;
+mod distribution;
 mod engine;
+mod model;
 mod protocol;
 mod request;
+mod simulated;
+mod text;
+mod timing;
 
 pub use answers::{Answer, Answers, Ending};
 pub use data::{Data, Key, Staleness, Value, View};
+pub use distribution::Draw;
 pub use engine::Engine;
+pub use model::{Hiccup, Join, Model, Service, SlowKey};
 pub use protocol::{Protocol, Received};
 pub use request::{Access, Arrival, Decision, ErrorClass, Injection, NodeId, Operation, Rules};
+pub use simulated::SimulatedServer;
+pub use text::TextError;
+pub use timing::{Timed, Timing};
