@@ -60,7 +60,7 @@ impl Replication {
         let rule = |pair| settings.delays.iter().find(|rule| rule.pair == pair);
         let delays = Delays::new(settings.replicas, seed, |from, to| {
             let rule = rule(Some((from, to))).or_else(|| rule(None));
-            rule.map_or_else(|| Draw::constant(Nanos::ZERO), |rule| rule.delay.clone())
+            rule.map_or_else(|| Draw::ZERO, |rule| rule.delay.clone())
         });
         Replication {
             delays,

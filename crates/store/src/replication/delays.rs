@@ -25,7 +25,7 @@ struct Pair {
 impl Default for Delays {
     /// Those of one node, which has none.
     fn default() -> Delays {
-        Delays::new(1, Seed(0), |_, _| Draw::constant(Nanos::ZERO))
+        Delays::new(1, Seed(0), |_, _| Draw::ZERO)
     }
 }
 
@@ -37,7 +37,7 @@ impl Delays {
         let pairs: Vec<Pair> = all()
             .flat_map(|from| all().map(move |to| (from, to)))
             .map(|(from, to)| Pair {
-                law: if from == to { Draw::constant(Nanos::ZERO) } else { law(from, to) },
+                law: if from == to { Draw::ZERO } else { law(from, to) },
                 seed: seed.derive(&format!("{}>{}", from.0, to.0)),
             })
             .collect();

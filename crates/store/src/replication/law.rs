@@ -2,13 +2,16 @@
 
 use std::fmt;
 use std::str::FromStr;
-use units::{Nanos, Rng};
+use units::{Nanos, Seed};
 
 /// A duration that is always the same.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Draw(Nanos);
 
 impl Draw {
+    /// No time at all.
+    pub const ZERO: Draw = Draw(Nanos::ZERO);
+
     /// Always `nanos`.
     pub fn constant(nanos: Nanos) -> Draw {
         Draw(nanos)
@@ -24,8 +27,8 @@ impl Draw {
         self.0
     }
 
-    /// One value.
-    pub fn draw(&self, _rng: &mut Rng) -> Nanos {
+    /// The value that `index` addresses.
+    pub fn at(&self, _seed: Seed, _index: u64) -> Nanos {
         self.0
     }
 }
