@@ -177,7 +177,8 @@ impl ToolReport {
             (Some(row), _) | (None, [row]) => Some((*row).clone()),
             (None, [first, ..]) if rows.iter().all(|row| !row.samples.is_empty()) => {
                 let samples = rows.iter().flat_map(|row| row.samples.iter().copied()).collect();
-                let mut all = Reported { counted_from, resolution: first.resolution, samples, ..Reported::default() };
+                let mut all =
+                    Reported { counted_from, resolution: first.resolution, samples, ..Reported::default() };
                 all.describe_samples();
                 Some(all)
             }
