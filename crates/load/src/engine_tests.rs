@@ -7,13 +7,11 @@ use crate::spec::{LoadSpec, Model, Think};
 use crate::threads::{SystemThreads, Threads};
 use clock::ClockChoice;
 use driver::{
-    Canceller, Command, ConnectError, Execution, Isolation, KernelStamp, OpError, Session, StatementSpec,
-    Target,
+    Canceller, ConnectError, Execution, Isolation, KernelStamp, OpError, Session, StatementSpec, Target,
 };
 use driver_null::NullTarget;
 use record::Consumer;
 use std::io;
-use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::task::Poll;
@@ -104,13 +102,7 @@ impl Target for Blocking {
 }
 
 impl Session for BlockingSession {
-    bare_session!();
-    fn descriptor(&self) -> Option<RawFd> {
-        None
-    }
-    fn stage(&mut self, _: Command<'_>) -> Result<(), OpError> {
-        Ok(())
-    }
+    bare_session!(in_place);
     fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
         let mut state = self.0.state.lock().unwrap();
         state.blocked += 1;

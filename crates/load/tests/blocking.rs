@@ -5,11 +5,9 @@ mod doubles;
 use clock::ClockChoice;
 use doubles::{bare_session, bare_target, plain, run_pings};
 use driver::{
-    Canceller, Command, ConnectError, Execution, Isolation, KernelStamp, OpError, Session, StatementSpec,
-    Target,
+    Canceller, ConnectError, Execution, Isolation, KernelStamp, OpError, Session, StatementSpec, Target,
 };
 use load::{LoadSpec, Model, Think};
-use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::task::Poll;
@@ -46,13 +44,7 @@ impl Target for Fragile {
 }
 
 impl Session for FragileSession {
-    bare_session!();
-    fn descriptor(&self) -> Option<RawFd> {
-        None
-    }
-    fn stage(&mut self, _: Command<'_>) -> Result<(), OpError> {
-        Ok(())
-    }
+    bare_session!(in_place);
     fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
         if self.incarnation == 0 {
             return Poll::Ready(Err(OpError::lost(Outcome::ConnectionLost)));

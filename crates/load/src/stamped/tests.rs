@@ -5,7 +5,6 @@ use clock::SimClock;
 use driver::KernelStamp;
 use std::collections::VecDeque;
 use std::future::Future;
-use std::os::fd::RawFd;
 use std::pin::pin;
 use std::task::{Context, Waker};
 use units::Nanos;
@@ -24,13 +23,7 @@ impl Told {
 }
 
 impl Session for Told {
-    bare_session!();
-    fn descriptor(&self) -> Option<RawFd> {
-        None
-    }
-    fn stage(&mut self, _command: Command<'_>) -> Result<(), OpError> {
-        Ok(())
-    }
+    bare_session!(in_place);
     fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
         let Some(stamp) = self.answers.pop_front() else { return Poll::Pending };
         self.stamp = stamp;

@@ -17,8 +17,18 @@ macro_rules! bare_target {
     };
 }
 
-/// In `impl Session`: replies that hold nothing, errors without words.
+/// In `impl Session`: replies that hold nothing, errors without words; `in_place`, every command is taken, too, and
+/// no descriptor waited for.
 macro_rules! bare_session {
+    (in_place) => {
+        bare_session!();
+        fn descriptor(&self) -> Option<std::os::fd::RawFd> {
+            None
+        }
+        fn stage(&mut self, _command: driver::Command<'_>) -> Result<(), driver::OpError> {
+            Ok(())
+        }
+    };
     () => {
         fn reply(&self, _command: usize) -> driver::Reply {
             driver::Reply::default()
