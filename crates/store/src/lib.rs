@@ -23,6 +23,7 @@ mod data;
 mod engine;
 mod protocol;
 mod request;
+pub mod server;
 
 pub use answers::{Answer, Answers, Ending};
 pub use data::{Data, Key, Staleness, Value, View};
