@@ -22,10 +22,16 @@ mod answers;
 mod data;
 mod engine;
 mod protocol;
+mod replication;
 mod request;
+pub mod server;
 
 pub use answers::{Answer, Answers, Ending};
-pub use data::{Data, Key, Staleness, Value, View};
+pub use data::{Change, Data, Key, Staleness, Value, View};
 pub use engine::Engine;
 pub use protocol::{Protocol, Received};
+pub use replication::{
+    Acknowledgement, DelayRule, Delays, NODES_MAX, ReadPreference, Replication, ReplicationSettings, Tag,
+    TagCount,
+};
 pub use request::{Access, Arrival, Decision, ErrorClass, Injection, NodeId, Operation, Rules};
