@@ -2,9 +2,7 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use store::{
-    Change, Data, Delays, Key, NodeId, Replication, ReplicationSettings, Staleness, Value, View,
-};
+use store::{Change, Data, Delays, Key, NodeId, Replication, ReplicationSettings, Staleness, Value, View};
 use units::{Nanos, Seed};
 
 const NODES: u8 = 4;

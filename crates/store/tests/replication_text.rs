@@ -62,10 +62,7 @@ fn what_is_refused_is_explained() {
     ] {
         refused::<Acknowledgement>(text, &format!("acknowledgement `{text}`: {why}; {expected}"));
     }
-    refused::<ReadPreference>(
-        "far",
-        "read preference `far`: expected primary, secondary, nearest or own",
-    );
+    refused::<ReadPreference>("far", "read preference `far`: expected primary, secondary, nearest or own");
     let error = Tag::parse_list("0=dc1,1").unwrap_err();
     assert_eq!(error, "tag `1`: expected NODE=NAME");
 }
