@@ -1,6 +1,6 @@
 //! What is said of the nodes, in text.
 
-use super::Draw;
+use crate::Draw;
 use crate::NodeId;
 use std::collections::BTreeSet;
 use std::fmt;
