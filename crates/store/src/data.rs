@@ -1,7 +1,7 @@
 //! What the store holds: versions of records, and what each node has seen of them.
 
-use crate::NodeId;
-use std::collections::BTreeMap;
+use crate::{NodeId, SortedSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::Nanos;
 
 /// A record's place: a namespace (a SQL table; empty for RESP) and a key, ordered by both.
@@ -20,8 +20,12 @@ pub enum Value {
     Text(Vec<u8>),
     /// RESP's hash.
     Hash(BTreeMap<Vec<u8>, Vec<u8>>),
-    /// RESP's sorted set: member → score.
-    Sorted(BTreeMap<Vec<u8>, f64>),
+    /// RESP's sorted set.
+    Sorted(SortedSet),
+    /// RESP's list.
+    List(VecDeque<Vec<u8>>),
+    /// RESP's set.
+    Set(BTreeSet<Vec<u8>>),
     /// A SQL row, column by column, as text; `None` is NULL.
     Row(Vec<Option<Vec<u8>>>),
 }
@@ -73,7 +77,11 @@ impl Data {
     }
 
     /// Records of one space from `from` on, in order, as `view` sees them.
-    pub fn scan<'a>(&'a self, _view: View, from: &Key) -> impl Iterator<Item = (&'a Key, &'a Value)> {
+    pub fn scan<'a>(
+        &'a self,
+        _view: View,
+        from: &Key,
+    ) -> impl Iterator<Item = (&'a Key, &'a Value)> + use<'a> {
         let space = from.space.clone();
         self.records.range(from.clone()..).take_while(move |(key, _)| key.space == space)
     }

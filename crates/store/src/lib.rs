@@ -23,9 +23,12 @@ mod data;
 mod engine;
 mod protocol;
 mod request;
+pub mod resp;
+mod sorted_set;
 
 pub use answers::{Answer, Answers, Ending};
 pub use data::{Data, Key, Staleness, Value, View};
 pub use engine::Engine;
 pub use protocol::{Protocol, Received};
 pub use request::{Access, Arrival, Decision, ErrorClass, Injection, NodeId, Operation, Rules};
+pub use sorted_set::SortedSet;
