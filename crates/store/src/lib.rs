@@ -22,6 +22,7 @@ mod answers;
 mod data;
 mod distribution;
 mod engine;
+mod fault;
 mod model;
 mod protocol;
 mod replication;
@@ -36,7 +37,8 @@ mod timing;
 pub use answers::{Answer, Answers, Ending};
 pub use data::{Change, Data, Key, Staleness, Value, View};
 pub use distribution::Draw;
-pub use engine::Engine;
+pub use engine::{Engine, Settings, StoreEvent};
+pub use fault::{ConnectionFault, Fault, FaultKind, When};
 pub use model::{Hiccup, Join, Model, Service, SlowKey};
 pub use protocol::{Protocol, Received};
 pub use replication::{
