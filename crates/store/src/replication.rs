@@ -12,16 +12,14 @@
 //! turn comes: so when the answer is written, at least as many nodes as were asked for do have the version.
 
 mod delays;
-mod law;
 mod settings;
 
 pub use delays::Delays;
-pub use law::Draw;
 pub use settings::{
     Acknowledgement, DelayRule, NODES_MAX, ReadPreference, ReplicationSettings, Tag, TagCount,
 };
 
-use crate::{Access, NodeId};
+use crate::{Access, Draw, NodeId};
 use std::array;
 use units::{Nanos, Seed};
 

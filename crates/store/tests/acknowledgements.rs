@@ -33,7 +33,8 @@ fn the_kth_smallest_round_trip() {
     }
     // There and back need not take equally long, and it is the sum that counts: 31, 12, 23 ms.
     let delays = "0>1=30ms 1>0=1ms 0>2=2ms 2>0=10ms 0>3=3ms 3>0=20ms";
-    for (acknowledgement, millis) in [("1", 0), ("2", 12), ("quorum", 23), ("3", 23), ("4", 31), ("all", 31)] {
+    for (acknowledgement, millis) in [("1", 0), ("2", 12), ("quorum", 23), ("3", 23), ("4", 31), ("all", 31)]
+    {
         assert_eq!(wait(settings(4, delays, acknowledgement)), ms(millis), "{acknowledgement}");
     }
     for one in ["1", "quorum", "all"] {

@@ -2,9 +2,7 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use store::{
-    Change, Data, Delays, Key, NodeId, Replication, ReplicationSettings, Staleness, Value, View,
-};
+use store::{Change, Data, Delays, Key, NodeId, Replication, ReplicationSettings, Staleness, Value, View};
 use units::{Nanos, Seed};
 
 const NODES: u8 = 4;
@@ -51,8 +49,7 @@ impl Oracle {
     }
 
     fn read(&self, view: View, key: &Key) -> (Option<&Value>, Staleness) {
-        let none = Vec::new();
-        let writes = self.writes.get(key).unwrap_or(&none);
+        let writes = self.writes.get(key).map_or(&[][..], Vec::as_slice);
         let mut seen = None;
         let mut missed = Vec::new();
         for write in writes {

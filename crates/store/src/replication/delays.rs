@@ -1,7 +1,6 @@
 //! How long a write takes from one node to another.
 
-use super::law::Draw;
-use crate::NodeId;
+use crate::{Draw, NodeId};
 use units::{Nanos, Seed};
 
 /// The delays of each ordered pair of nodes.
@@ -64,7 +63,7 @@ impl Delays {
     /// such node. Cost ≈ 1 ns, or that of a draw.
     pub fn between(&self, from: NodeId, to: NodeId, number: u64) -> Nanos {
         match self.pair(from, to) {
-            Some(Pair { law, seed }) => law.as_constant().unwrap_or_else(|| law.draw(&mut seed.at(number))),
+            Some(Pair { law, seed }) => law.at(*seed, number),
             None => Nanos::ZERO,
         }
     }
