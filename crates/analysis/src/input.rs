@@ -95,7 +95,9 @@ pub enum AnalysisError {
         gap: String,
     },
     /// A truth log and a recording have no clock in common.
-    #[error("{truth}: the wall clock jumped when the recording began, so its requests can't be laid over the log's: make both again")]
+    #[error(
+        "{truth}: the wall clock jumped when the recording began, so its requests can't be laid over the log's: make both again"
+    )]
     Clocks {
         /// The log.
         truth: String,

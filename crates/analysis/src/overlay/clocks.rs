@@ -37,7 +37,10 @@ impl Clocks {
         };
         let mut anchors = Anchors::new(*first);
         others.iter().for_each(|anchor| anchors.push(*anchor));
-        let raw = walls.iter().map(|wall| instant_of_wall(&anchors, *wall, truth)).collect::<Result<Vec<_>, _>>()?;
+        let raw = walls
+            .iter()
+            .map(|wall| instant_of_wall(&anchors, *wall, truth))
+            .collect::<Result<Vec<_>, _>>()?;
         let axis_begin = raw.iter().copied().min().unwrap_or(0);
         let epochs = raw.iter().map(|at| at - axis_begin).collect();
         Ok(Clocks { store: StoreClock::Anchored { anchors, axis_begin }, epochs })
@@ -72,5 +75,6 @@ fn instant_of_wall(anchors: &Anchors, wall: u64, truth: &TruthLog) -> Result<i64
         return Ok(at.0.cast_signed() - difference(first.realtime_ns, wall));
     }
     let at = anchors.instant_of_realtime(wall);
-    at.map(|at| at.0.cast_signed()).ok_or_else(|| AnalysisError::Clocks { truth: truth.path().display().to_string() })
+    at.map(|at| at.0.cast_signed())
+        .ok_or_else(|| AnalysisError::Clocks { truth: truth.path().display().to_string() })
 }

@@ -64,7 +64,7 @@ pub fn overlay(
     for window in windows.list() {
         let loaded = window.load(recordings, truth, &clocks, tolerance)?;
         let paired = pairing::pair(&loaded, tolerance, &mut known);
-        sums.add(&loaded, &paired);
+        sums.add(&loaded, &paired, tolerance);
     }
-    Ok(sums.overlay(truth, &windows, options))
+    Ok(sums.overlay(truth, options))
 }
