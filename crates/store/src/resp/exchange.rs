@@ -89,7 +89,8 @@ impl Turn<'_> {
     }
 
     fn run_at_once(&mut self, command: &Command, words: &[&[u8]], connection: &mut Connection) {
-        let view = View { at: self.arrival.at, node: self.arrival.node };
+        // Such commands look at no record.
+        let view = View { at: self.arrival.at, node: self.arrival.node, number: 0 };
         let mut call = self.call(view, connection);
         call.run(command, words);
         call.reply.finish();
