@@ -173,6 +173,8 @@ impl Injection {
 /// What the engine decided of one request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decision {
+    /// Its number in the order of admission, from 0: what is drawn for it is addressed by it.
+    pub number: u64,
     /// When it came in.
     pub arrival: Arrival,
     /// What it is.

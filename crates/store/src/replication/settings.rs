@@ -1,0 +1,318 @@
+//! What is said of the nodes, in text.
+
+use crate::Draw;
+use crate::NodeId;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+use units::Nanos;
+
+/// The most nodes that a store can pretend to be.
+pub const NODES_MAX: u8 = 64;
+
+/// How long replication takes: `20ms` between all pairs of nodes, `0>2=50ms` from node 0 to node 2 only.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DelayRule {
+    /// From and to; all pairs that no other rule names if there is none.
+    pub pair: Option<(NodeId, NodeId)>,
+    /// One way.
+    pub delay: Draw,
+}
+
+impl FromStr for DelayRule {
+    type Err = String;
+
+    /// # Errors
+    /// One line that names the text and what is expected.
+    fn from_str(text: &str) -> Result<DelayRule, String> {
+        let refuse = |why: String| format!("replication delay `{text}`: {why}");
+        let Some((from, rest)) = text.split_once('>') else {
+            return Ok(DelayRule { pair: None, delay: text.parse().map_err(|why| refuse(shown(why)))? });
+        };
+        let (to, delay) = rest.split_once('=').ok_or_else(|| refuse("expected FROM>TO=DELAY".to_owned()))?;
+        let pair = (node(from).map_err(refuse)?, node(to).map_err(refuse)?);
+        if pair.0 == pair.1 {
+            return Err(refuse(format!("node {} is at no distance from itself", pair.0.0)));
+        }
+        Ok(DelayRule { pair: Some(pair), delay: delay.parse().map_err(|why| refuse(shown(why)))? })
+    }
+}
+
+impl fmt::Display for DelayRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((from, to)) = self.pair {
+            write!(f, "{}>{}=", from.0, to.0)?;
+        }
+        write!(f, "{}", self.delay)
+    }
+}
+
+fn shown(error: impl fmt::Display) -> String {
+    error.to_string()
+}
+
+fn node(text: &str) -> Result<NodeId, String> {
+    match text.trim().parse() {
+        Ok(number) if number < NODES_MAX => Ok(NodeId(number)),
+        _ => Err(format!("`{text}` is no node: expected a number from 0 to {}", NODES_MAX - 1)),
+    }
+}
+
+/// A name that a node bears, such as its data centre's; a node may bear several.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Tag {
+    /// Who bears it.
+    pub node: NodeId,
+    /// Neither empty nor with `=`, `,` or blanks.
+    pub name: String,
+}
+
+impl Tag {
+    /// Reads `0=dc1,1=dc1,2=dc2`.
+    ///
+    /// # Errors
+    /// One line that names the part at fault and what is expected.
+    pub fn parse_list(text: &str) -> Result<Vec<Tag>, String> {
+        text.split(',').map(str::parse).collect()
+    }
+}
+
+impl FromStr for Tag {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Tag, String> {
+        let refuse = |why: String| format!("tag `{text}`: {why}");
+        let (number, name) = text.split_once('=').ok_or_else(|| refuse("expected NODE=NAME".to_owned()))?;
+        Ok(Tag { node: node(number).map_err(refuse)?, name: tag_name(name).map_err(refuse)? })
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.node.0, self.name)
+    }
+}
+
+fn tag_name(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    if name.is_empty() || name.contains(|c: char| c == '=' || c == ',' || c.is_whitespace()) {
+        return Err(format!("`{text}` is no name: expected a word without `=` and `,`"));
+    }
+    Ok(name.to_owned())
+}
+
+/// How many nodes that bear a tag must have a write.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TagCount {
+    /// The tag.
+    pub name: String,
+    /// At least 1; the receiver counts if it bears the tag.
+    pub nodes: u8,
+}
+
+/// Which nodes must have a write before it is acknowledged.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Acknowledgement {
+    /// So many, the receiver among them; 1 waits for nobody.
+    Nodes(u8),
+    /// More than half of them: ⌊N/2⌋ + 1.
+    Quorum,
+    /// All.
+    All,
+    /// So many of each tag; they are waited for side by side.
+    Tags(Vec<TagCount>),
+}
+
+impl FromStr for Acknowledgement {
+    type Err = String;
+
+    /// Reads `1`, `quorum`, `all`, `tags:dc1=1,dc2=1`.
+    ///
+    /// # Errors
+    /// One line that names the text and what is expected.
+    fn from_str(text: &str) -> Result<Acknowledgement, String> {
+        match text.trim() {
+            "quorum" => Ok(Acknowledgement::Quorum),
+            "all" => Ok(Acknowledgement::All),
+            other => match other.strip_prefix("tags:") {
+                Some(list) => {
+                    list.split(',').map(tag_count).collect::<Result<_, _>>().map(Acknowledgement::Tags)
+                }
+                None => count(other).map(Acknowledgement::Nodes),
+            },
+        }
+        .map_err(|why| {
+            format!("acknowledgement `{text}`: {why}; expected a number, quorum, all or tags:NAME=NUMBER,…")
+        })
+    }
+}
+
+fn tag_count(text: &str) -> Result<TagCount, String> {
+    let (name, nodes) = text.split_once('=').ok_or_else(|| format!("`{text}` names no number"))?;
+    Ok(TagCount { name: tag_name(name)?, nodes: count(nodes)? })
+}
+
+fn count(text: &str) -> Result<u8, String> {
+    match text.trim().parse() {
+        Ok(nodes) if (1..=NODES_MAX).contains(&nodes) => Ok(nodes),
+        _ => Err(format!("`{text}` is not a number of nodes from 1 to {NODES_MAX}")),
+    }
+}
+
+impl fmt::Display for Acknowledgement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Acknowledgement::Nodes(nodes) => write!(f, "{nodes}"),
+            Acknowledgement::Quorum => f.write_str("quorum"),
+            Acknowledgement::All => f.write_str("all"),
+            Acknowledgement::Tags(list) => {
+                for (index, TagCount { name, nodes }) in list.iter().enumerate() {
+                    write!(f, "{}{name}={nodes}", if index == 0 { "tags:" } else { "," })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Which node serves a read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ReadPreference {
+    /// The one that takes the writes: its reads are never stale.
+    Primary,
+    /// One of the others, at random for each request; the primary where it is alone.
+    Secondary,
+    /// That other node to which the delay from the node whose port the request came to is smallest on average; of
+    /// equals the one with the lowest number. A node is at no distance from itself, so that it can't be meant.
+    Nearest,
+    /// The one whose port the request came to.
+    Own,
+}
+
+impl ReadPreference {
+    /// All of them.
+    pub const ALL: [ReadPreference; 4] =
+        [ReadPreference::Primary, ReadPreference::Secondary, ReadPreference::Nearest, ReadPreference::Own];
+
+    /// The name in flags.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReadPreference::Primary => "primary",
+            ReadPreference::Secondary => "secondary",
+            ReadPreference::Nearest => "nearest",
+            ReadPreference::Own => "own",
+        }
+    }
+}
+
+impl FromStr for ReadPreference {
+    type Err = String;
+
+    /// # Errors
+    /// One line that names the text and what is expected.
+    fn from_str(text: &str) -> Result<ReadPreference, String> {
+        let found = ReadPreference::ALL.into_iter().find(|preference| preference.name() == text.trim());
+        found.ok_or_else(|| format!("read preference `{text}`: expected primary, secondary, nearest or own"))
+    }
+}
+
+impl fmt::Display for ReadPreference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// All that is said of the nodes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReplicationSettings {
+    /// How many nodes, the primary among them; in [1, [`NODES_MAX`]].
+    pub replicas: u8,
+    /// At most one without a pair, at most one for each pair; none means no time.
+    pub delays: Vec<DelayRule>,
+    /// What writes wait for.
+    pub acknowledgement: Acknowledgement,
+    /// Where reads go.
+    pub preference: ReadPreference,
+    /// Who bears which.
+    pub tags: Vec<Tag>,
+    /// How often the journal is committed; zero means that nobody waits for it.
+    pub journal: Nanos,
+}
+
+impl Default for ReplicationSettings {
+    /// One node, that waits for nothing.
+    fn default() -> ReplicationSettings {
+        ReplicationSettings {
+            replicas: 1,
+            delays: Vec::new(),
+            acknowledgement: Acknowledgement::Nodes(1),
+            preference: ReadPreference::Primary,
+            tags: Vec::new(),
+            journal: Nanos::ZERO,
+        }
+    }
+}
+
+impl ReplicationSettings {
+    /// Whether they fit each other.
+    ///
+    /// # Errors
+    /// One line: what does not fit, and what would.
+    pub fn check(&self) -> Result<(), String> {
+        if !(1..=NODES_MAX).contains(&self.replicas) {
+            return Err(format!("replicas {}: expected 1 to {NODES_MAX}", self.replicas));
+        }
+        self.check_delays()?;
+        for tag in &self.tags {
+            self.check_node(tag.node, &format!("tag `{tag}`"))?;
+        }
+        match &self.acknowledgement {
+            Acknowledgement::Nodes(nodes) => self.check_count(*nodes, self.replicas, "nodes"),
+            Acknowledgement::Quorum | Acknowledgement::All => Ok(()),
+            Acknowledgement::Tags(list) => list.iter().try_for_each(|TagCount { name, nodes }| {
+                let bearers = self.bearers(name);
+                self.check_count(*nodes, bearers, &format!("nodes with the tag `{name}`"))
+            }),
+        }
+    }
+
+    fn check_delays(&self) -> Result<(), String> {
+        let mut seen = BTreeSet::new();
+        for rule in &self.delays {
+            let about = format!("replication delay `{rule}`");
+            for node in rule.pair.into_iter().flat_map(|(from, to)| [from, to]) {
+                self.check_node(node, &about)?;
+            }
+            if !seen.insert(rule.pair) {
+                return Err(format!("{about}: there is another delay for the same nodes; keep one"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_node(&self, node: NodeId, about: &str) -> Result<(), String> {
+        if node.0 < self.replicas {
+            return Ok(());
+        }
+        let last = self.replicas - 1;
+        Err(format!("{about}: there is no node {}; the last one is {last}: see --replicas", node.0))
+    }
+
+    fn check_count(&self, asked: u8, there: u8, whose: &str) -> Result<(), String> {
+        if asked <= there {
+            return Ok(());
+        }
+        let acknowledgement = &self.acknowledgement;
+        Err(format!(
+            "acknowledgement `{acknowledgement}`: asks for {asked} of {there} {whose}; ask for fewer"
+        ))
+    }
+
+    /// How many nodes bear a tag.
+    fn bearers(&self, name: &str) -> u8 {
+        let nodes: BTreeSet<NodeId> =
+            self.tags.iter().filter(|tag| tag.name == name).map(|tag| tag.node).collect();
+        // Nodes are fewer than NODES_MAX.
+        u8::try_from(nodes.len()).unwrap_or(u8::MAX)
+    }
+}
