@@ -21,6 +21,7 @@
 mod answers;
 mod data;
 mod engine;
+pub mod postgres;
 mod protocol;
 mod request;
 
