@@ -8,8 +8,11 @@ pub use events::StoreEvent;
 pub use settings::Settings;
 
 use crate::fault::{Acts, Faults};
-use crate::{Access, Arrival, ConnectionFault, Data, Decision, Operation, Replication, Rules, Timing, View};
+use crate::{
+    Access, Arrival, ConnectionFault, Data, Decision, Model, Operation, Replication, Rules, Timing, View,
+};
 use units::Nanos;
+use units::Seed;
 
 /// The store behind all connections; one thread owns it.
 #[derive(Debug)]
@@ -17,6 +20,9 @@ pub struct Engine {
     data: Data,
     replication: Replication,
     timing: Timing,
+    /// What the timing was made of, to make it anew.
+    model: Model,
+    seed: Seed,
     faults: Faults,
     events: Vec<StoreEvent>,
     /// How many requests each of [`Rules::NAMES`] acted on.
@@ -39,19 +45,17 @@ impl Engine {
             // Refused by `Settings::check`.
             let _ = faults.add(fault, None);
         }
+        let replication = Replication::new(settings.replication, settings.seed).unwrap_or_default();
         Engine {
-            data: Data::default(),
-            replication: Replication::default(),
+            data: Data::with_delays(replication.delays().clone()),
+            replication,
             timing: Timing::new(&settings.model, settings.seed),
+            model: settings.model,
+            seed: settings.seed,
             faults,
             events: Vec::new(),
             acted: [0; Rules::NAMES.len()],
         }
-    }
-
-    /// An empty store of several nodes; everything else stays.
-    pub fn replicated(self, replication: Replication) -> Engine {
-        Engine { data: Data::with_delays(replication.delays().clone()), replication, ..self }
     }
 
     /// Decides when a request begins and when it is answered. Requests must come in the order of their arrivals; one
@@ -76,6 +80,7 @@ impl Engine {
             node,
             rules: timed.rules,
             injection: None,
+            key: (!key.is_empty()).then(|| record::key_hash(b"", key)),
         };
         self.data.settle(decision.begun);
         self.acknowledge(&mut decision);

@@ -135,7 +135,7 @@ fn admit(engine: &mut Engine, operation: Operation, node: u8) -> store::Decision
 fn the_engine_holds_writes_back() {
     let mut settings = settings(3, "0>1=10ms 1>0=15ms 0>2=80ms", "quorum");
     settings.preference = ReadPreference::Own;
-    let mut engine = Engine::default().replicated(Replication::new(settings, Seed(1)).unwrap());
+    let mut engine = Engine::new(Settings { replication: settings, ..Settings::default() });
     let write = admit(&mut engine, Operation::Update, 2);
     assert_eq!((write.node, write.number), (NodeId(0), 0));
     assert_eq!((write.begun, write.due), (ms(5), ms(30)));
