@@ -46,15 +46,14 @@ fn truetail_passes_every_scenario() {
 /// Each scenario has something to see that a harness could miss, but for the steady one.
 #[test]
 fn scenarios_tell_service_from_response() {
-    for name in ["hiccup-50", "hiccup-80", "hiccup-90", "hiccup-95", "periodic", "overload", "slow-requests"]
-    {
+    for name in ["hiccup-50", "hiccup-80", "hiccup-90", "hiccup-95", "periodic", "overload"] {
         let truth = run(scenario(name)).unwrap().truth;
         let of = |statistic| truth.response.get(statistic).unwrap() / truth.service.get(statistic).unwrap();
         assert!(of(Statistic::P99) > 3.0, "{name}: {} times", of(Statistic::P99));
     }
     let slow = run(scenario("slow-requests")).unwrap().truth;
     let mean = |figures: &prove::Figures| figures.get(Statistic::Mean).unwrap();
-    assert!(mean(&slow.response) > 2.0 * mean(&slow.service), "pool wait decides");
+    assert!(mean(&slow.response) > 3.0 * mean(&slow.service), "pool wait decides");
     let heavy = run(scenario("heavy-tail")).unwrap().truth.response;
     assert!(heavy.get(Statistic::Max).unwrap() > 100.0 * heavy.get(Statistic::P50).unwrap());
 }
