@@ -36,7 +36,8 @@ pub struct Timed {
     pub begun: Nanos,
     /// When its answer is to be written; never before `begun`.
     pub due: Nanos,
-    /// [`Rules::QUEUED`], [`Rules::HICCUP`], [`Rules::SLOW_KEY`], [`Rules::JOINING`].
+    /// [`Rules::QUEUED`] where it waited for a nanosecond or more, [`Rules::HICCUP`], [`Rules::SLOW_KEY`],
+    /// [`Rules::JOINING`].
     pub rules: Rules,
 }
 
@@ -116,7 +117,7 @@ impl Timing {
         self.last_begun = begun;
         let answered = self.freezes.real_time(end);
         let rules = [
-            (Rules::QUEUED, begin > came),
+            (Rules::QUEUED, begin.since(came).floor() > Nanos::ZERO),
             (Rules::HICCUP, answered.since(Fine::from(arrival)) > end.since(came)),
             (Rules::SLOW_KEY, extra.is_some()),
             (Rules::JOINING, self.streaming().is_some_and(|streaming| streaming.contains(&arrival))),
