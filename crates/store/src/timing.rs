@@ -21,11 +21,12 @@ mod freezes;
 mod gate;
 mod places;
 
-use crate::{Draw, Model, Operation, Rules, SlowKey};
+use crate::{Draw, Join, Model, Operation, Rules, SlowKey, StoreEvent};
 use fixed::Fine;
 use freezes::Freezes;
 use gate::Gate;
 use places::Places;
+use std::ops::Range;
 use units::{Nanos, Seed};
 
 /// When a request begins, when it is answered, and what acted on it.
@@ -49,8 +50,8 @@ pub struct Timing {
     slow_keys: Vec<SlowKey>,
     delay: Draw,
     seeds: Seeds,
-    /// Streaming's begin and end, counted from the first request.
-    streaming: Option<(Nanos, Nanos)>,
+    join: Option<Join>,
+    join_told: bool,
     freezes: Freezes,
     gate: Option<Gate>,
     places: Option<Places>,
@@ -81,7 +82,8 @@ impl Timing {
                 slow_key: seed.derive("store slow key"),
                 delay: seed.derive("store delay"),
             },
-            streaming: join.map(|join| (join.at, join.at + join.streaming)),
+            join: join.cloned(),
+            join_told: false,
             freezes: Freezes::new(&model.hiccups, seed.derive("store hiccups")),
             gate: model.capacity.map(|capacity| Gate::new(capacity, join)),
             places: model.servers.map(Places::new),
@@ -117,7 +119,7 @@ impl Timing {
             (Rules::QUEUED, begin > came),
             (Rules::HICCUP, answered.since(Fine::from(arrival)) > end.since(came)),
             (Rules::SLOW_KEY, extra.is_some()),
-            (Rules::JOINING, self.is_streaming(arrival)),
+            (Rules::JOINING, self.streaming().is_some_and(|streaming| streaming.contains(&arrival))),
         ];
         let acted = rules.into_iter().filter(|(_, acts)| *acts);
         Timed {
@@ -141,9 +143,10 @@ impl Timing {
         arrival
     }
 
-    fn is_streaming(&self, arrival: Nanos) -> bool {
-        let (Some((begin, end)), Some(origin)) = (self.streaming, self.origin) else { return false };
-        (origin + begin..origin + end).contains(&arrival)
+    /// When the new node is sent its data.
+    fn streaming(&self) -> Option<Range<Nanos>> {
+        let (join, origin) = (self.join.as_ref()?, self.origin?);
+        Some(origin + join.at..origin + join.at + join.streaming)
     }
 
     /// Lets the store stand still from `now` on for `length`. What was admitted before keeps its times: it has been
@@ -165,5 +168,17 @@ impl Timing {
     /// The last request's arrival.
     pub fn last_arrival(&self) -> Nanos {
         self.last_arrival
+    }
+
+    /// Moves the hiccups that were met or looked ahead at since the last call, and the join, to the end of `into`.
+    pub(crate) fn drain_events(&mut self, into: &mut Vec<StoreEvent>) {
+        self.freezes.drain_events(into);
+        let begun =
+            self.streaming().filter(|streaming| !self.join_told && self.last_arrival >= streaming.start);
+        if let (Some(streaming), Some(join)) = (begun, &self.join) {
+            let detail = join.to_string();
+            into.push(StoreEvent { kind: "join", begin: streaming.start, end: streaming.end, detail });
+            self.join_told = true;
+        }
     }
 }

@@ -135,7 +135,7 @@ fn admit(engine: &mut Engine, operation: Operation, node: u8) -> store::Decision
 fn the_engine_holds_writes_back() {
     let mut settings = settings(3, "0>1=10ms 1>0=15ms 0>2=80ms", "quorum");
     settings.preference = ReadPreference::Own;
-    let mut engine = Engine::new().replicated(Replication::new(settings, Seed(1)).unwrap());
+    let mut engine = Engine::default().replicated(Replication::new(settings, Seed(1)).unwrap());
     let write = admit(&mut engine, Operation::Update, 2);
     assert_eq!((write.node, write.number), (NodeId(0), 0));
     assert_eq!((write.begun, write.due), (ms(5), ms(30)));
@@ -150,7 +150,7 @@ fn the_engine_holds_writes_back() {
     engine.data_mut().write(Engine::view(&write), key.clone(), Some(Value::Text(Vec::new())));
     assert_eq!(seeing(engine.data(), ms(30), 3, &key), 2);
     assert_eq!(seeing(engine.data(), ms(85), 3, &key), 3);
-    let mut alone = Engine::new();
+    let mut alone = Engine::default();
     let write = admit(&mut alone, Operation::Insert, 0);
     assert_eq!((write.due, write.rules), (ms(5), Rules::default()));
 }
