@@ -8,7 +8,9 @@ pub use events::StoreEvent;
 pub use settings::Settings;
 
 use crate::fault::{Acts, Faults};
-use crate::{Access, Arrival, ConnectionFault, Data, Decision, Operation, Replication, Rules, Timing, View};
+use crate::{
+    Access, Arrival, ConnectionFault, Data, Decision, Injection, Operation, Replication, Rules, Timing, View,
+};
 use units::Nanos;
 
 /// The store behind all connections; one thread owns it.
@@ -32,26 +34,22 @@ impl Default for Engine {
 
 impl Engine {
     /// A store that nobody has asked anything yet. Settings that [`Settings::check`] refuses give times that are of no
-    /// use, and no panic; faults beyond the most are left out.
+    /// use, and no panic; nodes that do not fit are one node, and faults beyond the most are left out.
     pub fn new(settings: Settings) -> Engine {
+        let replication = Replication::new(settings.replication, settings.seed).unwrap_or_default();
         let mut faults = Faults::new(settings.seed.derive("store faults"));
         for fault in settings.faults {
             // Refused by `Settings::check`.
             let _ = faults.add(fault, None);
         }
         Engine {
-            data: Data::default(),
-            replication: Replication::default(),
+            data: Data::with_delays(replication.delays().clone()),
+            replication,
             timing: Timing::new(&settings.model, settings.seed),
             faults,
             events: Vec::new(),
             acted: [0; Rules::NAMES.len()],
         }
-    }
-
-    /// An empty store of several nodes; everything else stays.
-    pub fn replicated(self, replication: Replication) -> Engine {
-        Engine { data: Data::with_delays(replication.delays().clone()), replication, ..self }
     }
 
     /// Decides when a request begins and when it is answered. Requests must come in the order of their arrivals; one
@@ -78,16 +76,18 @@ impl Engine {
             injection: None,
         };
         self.data.settle(decision.begun);
-        self.acknowledge(&mut decision);
         inject(&mut decision, acts);
+        self.acknowledge(&mut decision);
         self.events[told..].iter_mut().for_each(|event| event.end = decision.due);
         self.count(decision.rules);
         decision
     }
 
-    /// A write's answer is due when it has been acknowledged.
+    /// A write's answer is due when it has been acknowledged; where a fault keeps it from being made there is nothing to
+    /// acknowledge.
     fn acknowledge(&self, decision: &mut Decision) {
-        if decision.operation.access() != Access::Write {
+        let executed = decision.injection.is_none_or(Injection::executes);
+        if decision.operation.access() != Access::Write || !executed {
             return;
         }
         let wait = self.replication.acknowledgement(decision.node, decision.number, decision.begun);
