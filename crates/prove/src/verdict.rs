@@ -229,7 +229,7 @@ fn why(verdict: Verdict, placed: &[Placed]) -> String {
 /// The figures of one row of a tool's report: what it printed, and of single requests that it logged what it did not
 /// print. Failed requests are left out, as all tools leave them out of what they print.
 pub fn stated(reported: &Reported) -> Figures {
-    let logged = reported.samples.iter().filter(|s| !s.failed).map(|s| s.elapsed.0 as f64);
+    let logged = reported.samples.iter().filter(|s| !s.failed).filter_map(|s| Some(s.elapsed?.0 as f64));
     let mut figures = Figures::of(&mut logged.collect::<Vec<f64>>());
     figures.count = reported.count.unwrap_or(figures.count);
     for statistic in Statistic::ALL {

@@ -9,9 +9,10 @@ pub use settings::Settings;
 
 use crate::fault::{Acts, Faults};
 use crate::{
-    Access, Arrival, ConnectionFault, Data, Decision, Injection, Operation, Replication, Rules, Timing, View,
+    Access, Arrival, ConnectionFault, Data, Decision, Injection, Model, Operation, Replication, Rules,
+    Timing, View,
 };
-use units::Nanos;
+use units::{Nanos, Seed};
 
 /// The store behind all connections; one thread owns it.
 #[derive(Debug)]
@@ -19,6 +20,9 @@ pub struct Engine {
     data: Data,
     replication: Replication,
     timing: Timing,
+    /// What the timing was made of, to make it anew.
+    model: Model,
+    seed: Seed,
     faults: Faults,
     events: Vec<StoreEvent>,
     /// How many requests each of [`Rules::NAMES`] acted on.
@@ -46,6 +50,8 @@ impl Engine {
             data: Data::with_delays(replication.delays().clone()),
             replication,
             timing: Timing::new(&settings.model, settings.seed),
+            model: settings.model,
+            seed: settings.seed,
             faults,
             events: Vec::new(),
             acted: [0; Rules::NAMES.len()],
@@ -74,6 +80,7 @@ impl Engine {
             node,
             rules: timed.rules,
             injection: None,
+            key: (!key.is_empty()).then(|| record::key_hash(b"", key)),
         };
         self.data.settle(decision.begun);
         inject(&mut decision, acts);

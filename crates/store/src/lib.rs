@@ -24,6 +24,7 @@ mod distribution;
 mod engine;
 mod fault;
 mod model;
+pub mod postgres;
 mod protocol;
 mod replication;
 mod request;

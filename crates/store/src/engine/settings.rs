@@ -38,7 +38,15 @@ impl Settings {
         if self.faults.len() > Faults::MOST {
             return Err(format!("{} faults: at most {} are possible", self.faults.len(), Faults::MOST));
         }
-        self.replication.check()?;
-        self.model.check()
+        self.model.check()?;
+        self.replication.check()
+    }
+
+    /// Name and text of each setting that is not the default, for headers and pages.
+    pub fn describe(&self) -> Vec<(&'static str, String)> {
+        let mut settings = self.model.describe();
+        settings.extend(self.replication.describe());
+        settings.extend(self.faults.iter().map(|fault| ("fault", fault.to_string())));
+        settings
     }
 }
