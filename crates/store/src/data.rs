@@ -12,11 +12,11 @@
 
 mod record;
 
-use crate::{Delays, NodeId};
+use crate::{Delays, NodeId, SortedSet};
 use record::{Record, Version};
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 use units::Nanos;
 
 /// A record's place: a namespace (a SQL table; empty for RESP) and a key, ordered by both.
@@ -35,8 +35,12 @@ pub enum Value {
     Text(Vec<u8>),
     /// RESP's hash.
     Hash(BTreeMap<Vec<u8>, Vec<u8>>),
-    /// RESP's sorted set: member → score.
-    Sorted(BTreeMap<Vec<u8>, f64>),
+    /// RESP's sorted set.
+    Sorted(SortedSet),
+    /// RESP's list.
+    List(VecDeque<Vec<u8>>),
+    /// RESP's set.
+    Set(BTreeSet<Vec<u8>>),
     /// A SQL row, column by column, as text; `None` is NULL.
     Row(Vec<Option<Vec<u8>>>),
 }

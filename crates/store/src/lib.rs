@@ -24,11 +24,14 @@ mod distribution;
 mod engine;
 mod fault;
 mod model;
+pub mod postgres;
 mod protocol;
 mod replication;
 mod request;
+pub mod resp;
 pub mod server;
 mod simulated;
+mod sorted_set;
 mod text;
 mod timing;
 
@@ -45,5 +48,6 @@ pub use replication::{
 };
 pub use request::{Access, Arrival, Decision, ErrorClass, Injection, NodeId, Operation, Rules};
 pub use simulated::SimulatedServer;
+pub use sorted_set::SortedSet;
 pub use text::TextError;
 pub use timing::{Timed, Timing};
