@@ -24,6 +24,7 @@ mod engine;
 pub mod postgres;
 mod protocol;
 mod request;
+mod sql;
 
 pub use answers::{Answer, Answers, Ending};
 pub use data::{Data, Key, Staleness, Value, View};
