@@ -15,10 +15,17 @@
 //! come from.
 #![deny(missing_docs)]
 
+pub mod elasticity;
 mod figures;
 pub mod grade;
+pub mod nosqlmark;
+mod result;
 pub mod scenario;
+pub mod simulated;
+mod timeline;
 pub mod truth;
 pub mod verdict;
 
 pub use figures::{Figures, Statistic};
+pub use result::{Clock, Proof, ScenarioResult, ToolResult, ToolScenario};
+pub use timeline::{Bucket, Timeline};

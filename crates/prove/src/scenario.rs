@@ -5,6 +5,7 @@
 
 use load::arrivals::Process;
 use load::{LoadSpec, Model, Pacing, Phase};
+use store::Draw;
 use units::{Nanos, PerSecond, Seed};
 
 /// The two sizes of a scenario.
@@ -21,10 +22,10 @@ pub enum Size {
 pub enum Service {
     /// Always as long.
     Constant(Nanos),
-    /// Pareto with this mean and tail index > 1: its variance is infinite up to an index of 2.
+    /// Pareto with this minimum and tail index: its variance is infinite up to an index of 2.
     Pareto {
-        /// Mean.
-        mean: Nanos,
+        /// Minimum.
+        minimum: Nanos,
         /// Tail index.
         alpha: f64,
     },
@@ -34,8 +35,8 @@ pub enum Service {
         usual: Nanos,
         /// Of the slow ones.
         slow: Nanos,
-        /// Share of the slow ones, in (0, 1).
-        share: f64,
+        /// Share of the slow ones, per cent, in 1..=99.
+        percent: u8,
     },
 }
 
@@ -61,6 +62,43 @@ pub struct Timing {
     pub service: Service,
     /// Stalls, during which the store's time stands still.
     pub hiccups: Option<Hiccups>,
+    /// Added to each answer in real time, as a network does.
+    pub delay: Nanos,
+}
+
+impl Timing {
+    /// As the store's settings.
+    pub fn model(&self) -> store::Model {
+        let service = store::Service { operation: None, draw: self.service.draw() };
+        let hiccup = |hiccups: Hiccups| store::Hiccup {
+            length: Draw::constant(hiccups.length),
+            first: hiccups.first,
+            every: hiccups.every.map(Draw::constant),
+        };
+        store::Model {
+            service: vec![service],
+            servers: self.servers,
+            capacity: self.capacity,
+            hiccups: self.hiccups.map(hiccup).into_iter().collect(),
+            delay: Draw::constant(self.delay),
+            ..store::Model::default()
+        }
+    }
+}
+
+impl Service {
+    /// As the store draws it.
+    fn draw(self) -> Draw {
+        let text = match self {
+            Service::Constant(time) => return Draw::constant(time),
+            Service::Pareto { minimum, alpha } => format!("pareto:{}ns,{alpha}", minimum.0),
+            Service::Slow { usual, slow, percent } => {
+                format!("{}% {}ns + {percent}% {}ns", 100 - percent, usual.0, slow.0)
+            }
+        };
+        // A text that the store could not read would be a service time of zero, which no scenario's grade survives.
+        text.parse().unwrap_or_default()
+    }
 }
 
 /// One scenario in one size.
@@ -144,7 +182,7 @@ pub fn by_name(name: &str, size: Size) -> Option<Scenario> {
         "many-sessions" => (
             NAMES[10],
             "One hiccup, met by many sessions at once",
-            Scenario { sessions: if size == Size::Simulated { 1000 } else { 256 }, ..hiccup(0.8) },
+            Scenario { sessions: if size == Size::Simulated { 512 } else { 256 }, ..hiccup(0.8) },
         ),
         _ => return None,
     };
@@ -170,6 +208,7 @@ fn base(size: Size) -> Scenario {
             servers: None,
             service: Service::Constant(Nanos::from_micros(200)),
             hiccups: None,
+            delay: Nanos::ZERO,
         },
         seed: Seed(2017),
     }
@@ -201,18 +240,21 @@ fn periodic(size: Size) -> Hiccups {
 
 fn heavy_tail(base: &Scenario) -> Scenario {
     // A third of the eight places is taken in the mean.
-    let mean = Nanos::from_secs_f64(8.0 / 3.0 / base.rate.get());
-    let timing = Timing { servers: Some(8), service: Service::Pareto { mean, alpha: 1.5 }, ..base.timing };
+    let mean_s = 8.0 / 3.0 / base.rate.get();
+    let alpha = 1.5;
+    let service = Service::Pareto { minimum: Nanos::from_secs_f64(mean_s * (alpha - 1.0) / alpha), alpha };
+    let timing = Timing { servers: Some(8), service, ..base.timing };
     Scenario { timing, ..base.clone() }
 }
 
 fn slow_requests(base: &Scenario) -> Scenario {
-    // Four sessions, of which 60 % are taken in the mean, most of that by the slow ones.
-    let taken = 0.6 * 4.0 / base.rate.get();
+    // Four sessions, of which 80 % are taken in the mean, most of that by the slow ones.
+    let taken = 0.8 * 4.0 / base.rate.get();
     let usual = Nanos::from_micros(200);
-    let share = 0.02;
+    let percent = 2;
+    let share = f64::from(percent) / 100.0;
     let slow = Nanos::from_secs_f64((taken - (1.0 - share) * usual.as_secs_f64()) / share);
-    let timing = Timing { service: Service::Slow { usual, slow, share }, ..base.timing };
+    let timing = Timing { service: Service::Slow { usual, slow, percent }, ..base.timing };
     Scenario { sessions: 4, timing, ..base.clone() }
 }
 
@@ -283,6 +325,8 @@ mod tests {
                 assert_eq!(scenario.load().check(), Ok(()), "{}", scenario.name);
                 assert!(scenario.requests() >= 10_000, "{}: too few for p99.9", scenario.name);
                 assert!(!scenario.asks.is_empty());
+                assert_eq!(scenario.timing.model().check(), Ok(()));
+                assert_ne!(scenario.timing.service.draw(), Draw::ZERO, "{}", scenario.name);
             }
         }
         assert_eq!(by_name("nothing", Size::Live), None);

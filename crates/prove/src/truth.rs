@@ -20,6 +20,7 @@
 use crate::Figures;
 use crate::scenario::{Scenario, Service};
 use load::arrivals::Process;
+use units::Nanos;
 
 /// What a request's times truly are in one scenario, ns.
 #[derive(Clone, PartialEq, Debug)]
@@ -109,7 +110,11 @@ impl StoreTime {
 /// the store's time, which stands still during a stall.
 pub fn recursion(scenario: &Scenario) -> Vec<Exact> {
     let timing = &scenario.timing;
-    let stalls = scenario.stalls().iter().map(|(begin, end)| (begin.0 as f64, end.0 as f64)).collect();
+    let due = arrivals(scenario);
+    // Instants of the store's settings count from the first request.
+    let first = due.first().copied().unwrap_or(0.0);
+    let on_axis = |at: Nanos| first + at.0 as f64;
+    let stalls = scenario.stalls().iter().map(|(begin, end)| (on_axis(*begin), on_axis(*end))).collect();
     let store = StoreTime(stalls);
     let step = timing.capacity.map_or(0.0, |capacity| 1e9 / capacity.get());
     let mut sessions = vec![0.0f64; scenario.sessions as usize];
@@ -126,11 +131,11 @@ pub fn recursion(scenario: &Scenario) -> Vec<Exact> {
             turn = turn.max(*place);
             *place = turn + service;
         }
-        let answered = store.real(turn + service);
+        let answered = store.real(turn + service) + timing.delay.0 as f64;
         *session = answered;
         Exact { intended, sent, answered }
     };
-    arrivals(scenario).into_iter().enumerate().map(answer).collect()
+    due.into_iter().enumerate().map(answer).collect()
 }
 
 /// The place that is free first.
@@ -154,6 +159,7 @@ pub fn closed_form(scenario: &Scenario) -> Option<Figures> {
     }
     let step = 1e9 / scenario.timing.capacity?.get();
     let n = scenario.requests();
+    let service = service + scenario.timing.delay.0 as f64;
     if step > gap {
         let slope = step - gap;
         let mean = service + slope * (n - 1) as f64 / 2.0;
@@ -172,16 +178,14 @@ pub fn closed_form(scenario: &Scenario) -> Option<Figures> {
     Some(Figures::from_ranks(n, mean, |rank| service + wait(rank)))
 }
 
-/// What the store draws as the service time of the k-th request, ns.
+/// What the store draws as the service time of the k-th request, ns: by inversion, from its stream `store service`.
 fn drawn_service(scenario: &Scenario, k: u64) -> f64 {
+    let mut rng = scenario.seed.derive("store service").at(k);
     match scenario.timing.service {
         Service::Constant(time) => time.0 as f64,
-        Service::Pareto { mean, alpha } => {
-            let least = (alpha - 1.0) / alpha * mean.0 as f64;
-            least * scenario.seed.derive("service").at(k).unit_positive().powf(-1.0 / alpha)
-        }
-        Service::Slow { usual, slow, share } => {
-            let is_slow = scenario.seed.derive("service").at(k).unit() >= 1.0 - share;
+        Service::Pareto { minimum, alpha } => minimum.0 as f64 * rng.unit_positive().powf(-1.0 / alpha),
+        Service::Slow { usual, slow, percent } => {
+            let is_slow = rng.unit() >= 1.0 - f64::from(percent) / 100.0;
             if is_slow { slow.0 as f64 } else { usual.0 as f64 }
         }
     }
@@ -192,7 +196,7 @@ mod tests {
     use super::*;
     use crate::Statistic;
     use crate::scenario::{Hiccups, NAMES, Size, by_name};
-    use units::{Nanos, Seed};
+    use units::Seed;
 
     fn scenario(name: &str) -> Scenario {
         by_name(name, Size::Simulated).unwrap()
@@ -275,9 +279,9 @@ mod tests {
         let mut run = Scenario { sessions: 1, ..scenario("slow-requests") };
         // M/G/1 with two service times: W = λE[S²]/(2(1 − ρ)); the one session is the place.
         run.arrivals = Process::Poisson;
-        let (usual, slow, share) = (0.1, 2.0, 0.1);
+        let (usual, slow) = (0.1, 2.0);
         let millis = |ms: f64| Nanos::from_secs_f64(ms / 1e3);
-        run.timing.service = Service::Slow { usual: millis(usual), slow: millis(slow), share };
+        run.timing.service = Service::Slow { usual: millis(usual), slow: millis(slow), percent: 10 };
         let (first, second) = (0.9 * usual + 0.1 * slow, 0.9 * usual * usual + 0.1 * slow * slow);
         let expected = first + second / (2.0 * (1.0 - first));
         let mean: f64 = (0..8)

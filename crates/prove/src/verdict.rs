@@ -226,22 +226,17 @@ fn why(verdict: Verdict, placed: &[Placed]) -> String {
     }
 }
 
-/// The figures of one row of a tool's report: what it printed, and of single requests that it logged what it did not
-/// print. Failed requests are left out, as all tools leave them out of what they print.
+/// The figures of one row of a tool's report, as [`Reported::quantile`] finds them: of logged requests, else printed, else
+/// the upper end of a bucket. What it does not say is absent.
 pub fn stated(reported: &Reported) -> Figures {
-    let logged = reported.samples.iter().filter(|s| !s.failed).map(|s| s.elapsed.0 as f64);
-    let mut figures = Figures::of(&mut logged.collect::<Vec<f64>>());
-    figures.count = reported.count.unwrap_or(figures.count);
+    let counted = reported.count.or(reported.cumulative.last().map(|(_, count)| *count));
+    let mut figures = Figures::counted(counted.unwrap_or(0));
     for statistic in Statistic::ALL {
-        let printed = match statistic {
-            Statistic::Mean => reported.mean,
-            Statistic::Max => reported.max,
-            _ => statistic.quantile().and_then(|q| {
-                let same = |(other, _): &&(units::Quantile, Nanos)| (other.get() - q.get()).abs() < 1e-9;
-                reported.quantiles.iter().find(same).map(|(_, value)| *value)
-            }),
+        let value = match statistic.quantile() {
+            None => reported.mean,
+            Some(q) => reported.quantile(q).map(|reading| reading.at_most),
         };
-        if let Some(value) = printed {
+        if let Some(value) = value {
             figures = figures.with(statistic, value.0 as f64);
         }
     }
@@ -361,26 +356,36 @@ mod tests {
     }
 
     #[test]
-    fn printed_figures_come_before_logged_ones() {
+    fn what_a_tool_says_is_taken_as_it_is() {
         let sample = |ms: u64, failed| ForeignSample {
             completed_wall_ns: None,
-            elapsed: Nanos::from_millis(ms),
+            elapsed: Some(Nanos::from_millis(ms)),
             schedule_lag: None,
             session: None,
             failed,
         };
-        let reported = Reported {
-            mean: Some(Nanos::from_millis(7)),
-            quantiles: vec![(Quantile::new(0.99).unwrap(), Nanos::from_millis(8))],
+        let logged = Reported {
+            count: Some(9),
+            mean: Some(Nanos::from_millis(5)),
             samples: (1..=9).map(|ms| sample(ms, false)).chain([sample(1000, true)]).collect(),
             ..Reported::default()
         };
-        let figures = stated(&reported);
+        let figures = stated(&logged);
         let of = |s| figures.get(s).map(|ns| ns / 1e6);
-        assert_eq!((of(Statistic::Mean), of(Statistic::P99)), (Some(7.0), Some(8.0)));
-        assert_eq!((of(Statistic::P50), of(Statistic::Max), figures.count), (Some(5.0), Some(9.0), 9));
-        let printed = Reported { count: Some(5), max: Some(Nanos(3)), ..Reported::default() };
-        assert_eq!((stated(&printed).count, stated(&printed).get(Statistic::Max)), (5, Some(3.0)));
-        assert_eq!(stated(&printed).get(Statistic::Mean), None);
+        assert_eq!(
+            (of(Statistic::Mean), of(Statistic::P50), of(Statistic::Max)),
+            (Some(5.0), Some(5.0), Some(9.0))
+        );
+        assert_eq!(figures.count, 9);
+        let quantiles = vec![(Quantile::new(0.99).unwrap(), Nanos::from_millis(8))];
+        let printed = stated(&Reported { max: Some(Nanos(3)), quantiles, ..Reported::default() });
+        assert_eq!((printed.get(Statistic::P99), printed.get(Statistic::Max)), (Some(8e6), Some(3.0)));
+        assert_eq!(
+            (printed.get(Statistic::Mean), printed.get(Statistic::P999), printed.count),
+            (None, None, 0)
+        );
+        let cumulative = vec![(Nanos(10), 98), (Nanos(20), 100)];
+        let counted = stated(&Reported { cumulative, ..Reported::default() });
+        assert_eq!((counted.get(Statistic::P99), counted.count), (Some(20.0), 100));
     }
 }

@@ -121,13 +121,13 @@ fn in_range(rate: PerSecond) -> bool {
 }
 
 /// The latest instant that a setting may name.
-const LATEST: Nanos = Nanos::from_secs(7 * 24 * 3600);
+pub(crate) const LATEST: Nanos = Nanos::from_secs(7 * 24 * 3600);
 
 fn read_draw(text: &str) -> Result<Draw, String> {
     text.trim().parse().map_err(|error: text::TextError| error.to_string())
 }
 
-fn read_operation(name: &str) -> Result<Operation, String> {
+pub(crate) fn read_operation(name: &str) -> Result<Operation, String> {
     let known = Operation::ALL.into_iter().find(|operation| operation.name() == name.trim());
     known.ok_or_else(|| {
         let names = Operation::ALL.map(Operation::name).join(", ");

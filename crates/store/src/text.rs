@@ -9,22 +9,26 @@ pub struct TextError(String);
 
 impl TextError {
     pub(crate) fn new(what: &str, text: &str, why: &str) -> TextError {
-        TextError(format!("`{}` is not a {what}: {why}", shown(text)))
+        TextError(one_line(format!("`{}` is not a {what}: {}", shown(text), shown(why))))
     }
 }
 
 impl fmt::Display for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The text comes from a command line or over the wire, and the message stays one line whatever it holds.
-        f.write_str(&self.0.replace(|c: char| c.is_control(), " "))
+        f.write_str(&self.0)
     }
 }
 
 impl std::error::Error for TextError {}
 
+/// A message of texts from elsewhere: it stays one line, whatever they hold.
+pub(crate) fn one_line(text: String) -> String {
+    text.replace(|c: char| c.is_control(), " ")
+}
+
 /// The beginning of a text that may be long.
-fn shown(text: &str) -> String {
-    const LENGTH_MAX: usize = 120;
+pub(crate) fn shown(text: &str) -> String {
+    const LENGTH_MAX: usize = 500;
     match text.char_indices().nth(LENGTH_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

@@ -21,11 +21,12 @@ mod freezes;
 mod gate;
 mod places;
 
-use crate::{Draw, Model, Operation, Rules, SlowKey};
+use crate::{Draw, Join, Model, Operation, Rules, SlowKey, StoreEvent};
 use fixed::Fine;
 use freezes::Freezes;
 use gate::Gate;
 use places::Places;
+use std::ops::Range;
 use units::{Nanos, Seed};
 
 /// When a request begins, when it is answered, and what acted on it.
@@ -35,7 +36,8 @@ pub struct Timed {
     pub begun: Nanos,
     /// When its answer is to be written; never before `begun`.
     pub due: Nanos,
-    /// [`Rules::QUEUED`], [`Rules::HICCUP`], [`Rules::SLOW_KEY`], [`Rules::JOINING`].
+    /// [`Rules::QUEUED`] where it waited for a nanosecond or more, [`Rules::HICCUP`], [`Rules::SLOW_KEY`],
+    /// [`Rules::JOINING`].
     pub rules: Rules,
 }
 
@@ -49,8 +51,8 @@ pub struct Timing {
     slow_keys: Vec<SlowKey>,
     delay: Draw,
     seeds: Seeds,
-    /// Streaming's begin and end, counted from the first request.
-    streaming: Option<(Nanos, Nanos)>,
+    join: Option<Join>,
+    join_told: bool,
     freezes: Freezes,
     gate: Option<Gate>,
     places: Option<Places>,
@@ -81,7 +83,8 @@ impl Timing {
                 slow_key: seed.derive("store slow key"),
                 delay: seed.derive("store delay"),
             },
-            streaming: join.map(|join| (join.at, join.at + join.streaming)),
+            join: join.cloned(),
+            join_told: false,
             freezes: Freezes::new(&model.hiccups, seed.derive("store hiccups")),
             gate: model.capacity.map(|capacity| Gate::new(capacity, join)),
             places: model.servers.map(Places::new),
@@ -96,7 +99,7 @@ impl Timing {
     pub fn admit(&mut self, arrival: Nanos, operation: Operation, key: &[u8]) -> Timed {
         let number = self.admitted;
         self.admitted += 1;
-        let arrival = self.arrive(arrival);
+        let arrival = self.arrive(arrival, operation);
         let came = self.freezes.store_time_of_arrival(arrival);
         let turn = match &mut self.gate {
             Some(gate) => gate.pass(came, &mut self.freezes),
@@ -114,10 +117,10 @@ impl Timing {
         self.last_begun = begun;
         let answered = self.freezes.real_time(end);
         let rules = [
-            (Rules::QUEUED, begin > came),
+            (Rules::QUEUED, begin.since(came).floor() > Nanos::ZERO),
             (Rules::HICCUP, answered.since(Fine::from(arrival)) > end.since(came)),
             (Rules::SLOW_KEY, extra.is_some()),
-            (Rules::JOINING, self.is_streaming(arrival)),
+            (Rules::JOINING, self.streaming().is_some_and(|streaming| streaming.contains(&arrival))),
         ];
         let acted = rules.into_iter().filter(|(_, acts)| *acts);
         Timed {
@@ -127,11 +130,22 @@ impl Timing {
         }
     }
 
-    /// Keeps arrivals in order, and lets the first of them start the instants of all settings.
-    fn arrive(&mut self, arrival: Nanos) -> Nanos {
+    /// As if nothing had been admitted yet, but for the numbers and the order of requests, which go on.
+    pub fn restarted(&self, model: &Model, seed: Seed) -> Timing {
+        Timing {
+            admitted: self.admitted,
+            last_arrival: self.last_arrival,
+            last_begun: self.last_begun,
+            ..Timing::new(model, seed)
+        }
+    }
+
+    /// Keeps arrivals in order, and lets the first of them start the instants of all settings; not one of
+    /// [`Operation::Other`]: what a client asks about the server before its load begins is no part of it.
+    fn arrive(&mut self, arrival: Nanos, operation: Operation) -> Nanos {
         let arrival = arrival.max(self.last_arrival);
         self.last_arrival = arrival;
-        if self.origin.is_none() {
+        if self.origin.is_none() && operation != Operation::Other {
             self.origin = Some(arrival);
             self.freezes.start(arrival);
             if let Some(gate) = &mut self.gate {
@@ -141,9 +155,10 @@ impl Timing {
         arrival
     }
 
-    fn is_streaming(&self, arrival: Nanos) -> bool {
-        let (Some((begin, end)), Some(origin)) = (self.streaming, self.origin) else { return false };
-        (origin + begin..origin + end).contains(&arrival)
+    /// When the new node is sent its data.
+    fn streaming(&self) -> Option<Range<Nanos>> {
+        let (join, origin) = (self.join.as_ref()?, self.origin?);
+        Some(origin + join.at..origin + join.at + join.streaming)
     }
 
     /// Lets the store stand still from `now` on for `length`. What was admitted before keeps its times: it has been
@@ -157,7 +172,7 @@ impl Timing {
         self.admitted
     }
 
-    /// The first request's arrival, from which the settings' instants count.
+    /// The arrival of the first request that is not [`Operation::Other`], from which the settings' instants count.
     pub fn origin(&self) -> Option<Nanos> {
         self.origin
     }
@@ -165,5 +180,17 @@ impl Timing {
     /// The last request's arrival.
     pub fn last_arrival(&self) -> Nanos {
         self.last_arrival
+    }
+
+    /// Moves the hiccups that were met or looked ahead at since the last call, and the join, to the end of `into`.
+    pub(crate) fn drain_events(&mut self, into: &mut Vec<StoreEvent>) {
+        self.freezes.drain_events(into);
+        let begun =
+            self.streaming().filter(|streaming| !self.join_told && self.last_arrival >= streaming.start);
+        if let (Some(streaming), Some(join)) = (begun, &self.join) {
+            let detail = join.to_string();
+            into.push(StoreEvent { kind: "join", begin: streaming.start, end: streaming.end, detail });
+            self.join_told = true;
+        }
     }
 }

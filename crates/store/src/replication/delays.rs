@@ -1,7 +1,6 @@
 //! How long a write takes from one node to another.
 
-use crate::Draw;
-use crate::NodeId;
+use crate::{Draw, NodeId};
 use units::{Nanos, Seed};
 
 /// The delays of each ordered pair of nodes.

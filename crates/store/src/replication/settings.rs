@@ -1,7 +1,6 @@
 //! What is said of the nodes, in text.
 
-use crate::Draw;
-use crate::NodeId;
+use crate::{Draw, NodeId, TextError};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
@@ -20,22 +19,24 @@ pub struct DelayRule {
 }
 
 impl FromStr for DelayRule {
-    type Err = String;
+    type Err = TextError;
 
-    /// # Errors
-    /// One line that names the text and what is expected.
-    fn from_str(text: &str) -> Result<DelayRule, String> {
-        let refuse = |why: String| format!("replication delay `{text}`: {why}");
-        let Some((from, rest)) = text.split_once('>') else {
-            return Ok(DelayRule { pair: None, delay: text.parse().map_err(|why| refuse(shown(why)))? });
-        };
-        let (to, delay) = rest.split_once('=').ok_or_else(|| refuse("expected FROM>TO=DELAY".to_owned()))?;
-        let pair = (node(from).map_err(refuse)?, node(to).map_err(refuse)?);
-        if pair.0 == pair.1 {
-            return Err(refuse(format!("node {} is at no distance from itself", pair.0.0)));
-        }
-        Ok(DelayRule { pair: Some(pair), delay: delay.parse().map_err(|why| refuse(shown(why)))? })
+    fn from_str(text: &str) -> Result<DelayRule, TextError> {
+        delay_rule(text).map_err(|why| TextError::new("replication delay", text, &why))
     }
+}
+
+fn delay_rule(text: &str) -> Result<DelayRule, String> {
+    let delay = |text: &str| text.trim().parse::<Draw>().map_err(|error| error.to_string());
+    let Some((from, rest)) = text.split_once('>') else {
+        return Ok(DelayRule { pair: None, delay: delay(text)? });
+    };
+    let (to, rest) = rest.split_once('=').ok_or("expected FROM>TO=DELAY")?;
+    let (from, to) = (node(from)?, node(to)?);
+    if from == to {
+        return Err(format!("node {} is at no distance from itself", from.0));
+    }
+    Ok(DelayRule { pair: Some((from, to)), delay: delay(rest)? })
 }
 
 impl fmt::Display for DelayRule {
@@ -45,10 +46,6 @@ impl fmt::Display for DelayRule {
         }
         write!(f, "{}", self.delay)
     }
-}
-
-fn shown(error: impl fmt::Display) -> String {
-    error.to_string()
 }
 
 fn node(text: &str) -> Result<NodeId, String> {
@@ -71,20 +68,23 @@ impl Tag {
     /// Reads `0=dc1,1=dc1,2=dc2`.
     ///
     /// # Errors
-    /// One line that names the part at fault and what is expected.
-    pub fn parse_list(text: &str) -> Result<Vec<Tag>, String> {
+    /// Names the part at fault and what is expected.
+    pub fn parse_list(text: &str) -> Result<Vec<Tag>, TextError> {
         text.split(',').map(str::parse).collect()
     }
 }
 
 impl FromStr for Tag {
-    type Err = String;
+    type Err = TextError;
 
-    fn from_str(text: &str) -> Result<Tag, String> {
-        let refuse = |why: String| format!("tag `{text}`: {why}");
-        let (number, name) = text.split_once('=').ok_or_else(|| refuse("expected NODE=NAME".to_owned()))?;
-        Ok(Tag { node: node(number).map_err(refuse)?, name: tag_name(name).map_err(refuse)? })
+    fn from_str(text: &str) -> Result<Tag, TextError> {
+        tag(text).map_err(|why| TextError::new("tag", text, &why))
     }
+}
+
+fn tag(text: &str) -> Result<Tag, String> {
+    let (number, name) = text.split_once('=').ok_or("expected NODE=NAME")?;
+    Ok(Tag { node: node(number)?, name: tag_name(name)? })
 }
 
 impl fmt::Display for Tag {
@@ -95,7 +95,7 @@ impl fmt::Display for Tag {
 
 fn tag_name(text: &str) -> Result<String, String> {
     let name = text.trim();
-    if name.is_empty() || name.contains(|c: char| c == '=' || c == ',' || c.is_whitespace()) {
+    if name.is_empty() || name.contains(|c: char| "=,".contains(c) || c.is_whitespace() || c.is_control()) {
         return Err(format!("`{text}` is no name: expected a word without `=` and `,`"));
     }
     Ok(name.to_owned())
@@ -124,31 +124,29 @@ pub enum Acknowledgement {
 }
 
 impl FromStr for Acknowledgement {
-    type Err = String;
+    type Err = TextError;
 
-    /// Reads `1`, `quorum`, `all`, `tags:dc1=1,dc2=1`.
-    ///
-    /// # Errors
-    /// One line that names the text and what is expected.
-    fn from_str(text: &str) -> Result<Acknowledgement, String> {
-        match text.trim() {
-            "quorum" => Ok(Acknowledgement::Quorum),
-            "all" => Ok(Acknowledgement::All),
-            other => match other.strip_prefix("tags:") {
-                Some(list) => {
-                    list.split(',').map(tag_count).collect::<Result<_, _>>().map(Acknowledgement::Tags)
-                }
-                None => count(other).map(Acknowledgement::Nodes),
-            },
-        }
-        .map_err(|why| {
-            format!("acknowledgement `{text}`: {why}; expected a number, quorum, all or tags:NAME=NUMBER,…")
-        })
+    fn from_str(text: &str) -> Result<Acknowledgement, TextError> {
+        acknowledgement(text.trim()).map_err(|why| TextError::new("way to acknowledge", text, &why))
+    }
+}
+
+fn acknowledgement(text: &str) -> Result<Acknowledgement, String> {
+    match text {
+        "quorum" => return Ok(Acknowledgement::Quorum),
+        "all" => return Ok(Acknowledgement::All),
+        _ => {}
+    }
+    match text.strip_prefix("tags:") {
+        Some(list) => list.split(',').map(tag_count).collect::<Result<_, _>>().map(Acknowledgement::Tags),
+        None => count(text).map(Acknowledgement::Nodes).map_err(|_| {
+            format!("expected a number of nodes from 1 to {NODES_MAX}, quorum, all or tags:NAME=NUMBER,…")
+        }),
     }
 }
 
 fn tag_count(text: &str) -> Result<TagCount, String> {
-    let (name, nodes) = text.split_once('=').ok_or_else(|| format!("`{text}` names no number"))?;
+    let (name, nodes) = text.split_once('=').ok_or_else(|| format!("`{text}` is not NAME=NUMBER"))?;
     Ok(TagCount { name: tag_name(name)?, nodes: count(nodes)? })
 }
 
@@ -206,13 +204,12 @@ impl ReadPreference {
 }
 
 impl FromStr for ReadPreference {
-    type Err = String;
+    type Err = TextError;
 
-    /// # Errors
-    /// One line that names the text and what is expected.
-    fn from_str(text: &str) -> Result<ReadPreference, String> {
+    fn from_str(text: &str) -> Result<ReadPreference, TextError> {
         let found = ReadPreference::ALL.into_iter().find(|preference| preference.name() == text.trim());
-        found.ok_or_else(|| format!("read preference `{text}`: expected primary, secondary, nearest or own"))
+        let expected = "expected primary, secondary, nearest or own";
+        found.ok_or_else(|| TextError::new("read preference", text, expected))
     }
 }
 
@@ -254,6 +251,27 @@ impl Default for ReplicationSettings {
 }
 
 impl ReplicationSettings {
+    /// Name and text of each setting that is not the default, for headers and pages.
+    pub fn describe(&self) -> Vec<(&'static str, String)> {
+        let standard = ReplicationSettings::default();
+        let mut settings: Vec<(&'static str, String)> = Vec::new();
+        if self.replicas != standard.replicas {
+            settings.push(("replicas", self.replicas.to_string()));
+        }
+        settings.extend(self.delays.iter().map(|delay| ("replication delay", delay.to_string())));
+        if self.acknowledgement != standard.acknowledgement {
+            settings.push(("acknowledgement", self.acknowledgement.to_string()));
+        }
+        if self.preference != standard.preference {
+            settings.push(("read preference", self.preference.to_string()));
+        }
+        settings.extend(self.tags.iter().map(|tag| ("tag", tag.to_string())));
+        if self.journal != standard.journal {
+            settings.push(("journal", format!("each {}", units::format_nanos(self.journal))));
+        }
+        settings
+    }
+
     /// Whether they fit each other.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use super::parse::integer;
 use super::refusal::{NOT_AN_INTEGER, Refusal, WRONG_TYPE};
 use super::reply::Reply;
 use super::table::Command;
-use crate::{Engine, Key, SortedSet, Staleness, Value, View};
+use crate::{Change, Engine, Key, SortedSet, Staleness, Value, View};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::Nanos;
 
@@ -39,8 +39,11 @@ pub(super) struct Store<'a> {
     staleness: Option<Staleness>,
 }
 
-/// What a change came to, and whether it changed anything.
-pub(super) type Change<T> = (T, bool);
+/// What an edit came to, and whether it changed anything. One that changed nothing leaves no version.
+pub(super) type Edit<T> = (T, bool);
+
+/// Can't be: an edit is taken where there is a record or where there is none.
+const LOST: Refusal = Refusal::new("ERR internal error: an edit was taken twice");
 
 impl<'a> Store<'a> {
     pub(super) fn new(engine: &'a mut Engine, instance: &'a Instance, view: View) -> Store<'a> {
@@ -104,13 +107,37 @@ impl<'a> Store<'a> {
     pub(super) fn edit<K: Kind, T>(
         &mut self,
         key: &[u8],
-        change: impl FnOnce(&mut K) -> Change<T>,
+        change: impl FnOnce(&mut K) -> Edit<T>,
     ) -> Result<T, Refusal> {
-        let mut content = self.look::<K>(key)?.cloned().unwrap_or_default();
-        let (result, changed) = change(&mut content);
+        let place = place(key);
+        // Called once: on the record, or where there is none on an empty one.
+        let mut change = Some(change);
+        let known = self.engine.data_mut().update(self.view, &place, |value| match K::of_mut(value) {
+            Some(content) => {
+                let edit = change.take().map(|change| change(content));
+                let effect = match &edit {
+                    Some((_, true)) if content.is_gone() => Change::Deleted,
+                    Some((_, true)) => Change::Changed,
+                    _ => Change::Unchanged,
+                };
+                (effect, Ok(edit))
+            }
+            None => (Change::Unchanged, Err(WRONG_TYPE)),
+        });
+        let edit = match known.transpose()?.flatten() {
+            Some(edit) => edit,
+            None => {
+                let change = change.take().ok_or(LOST)?;
+                let mut content = K::default();
+                let edit = change(&mut content);
+                if edit.1 && !content.is_gone() {
+                    self.engine.data_mut().write(self.view, place, Some(content.into_value()));
+                }
+                edit
+            }
+        };
+        let (result, changed) = edit;
         if changed {
-            let value = (!content.is_gone()).then(|| content.into_value());
-            self.engine.data_mut().write(self.view, place(key), value);
             self.instance.touched(key);
         }
         Ok(result)
@@ -147,6 +174,8 @@ fn expect<K: Kind>(value: &Value) -> Result<&K, Refusal> {
 pub(super) trait Kind: Clone + Default {
     /// What is in the record, if it is of this kind.
     fn of(value: &Value) -> Option<&Self>;
+    /// The same, to change it.
+    fn of_mut(value: &mut Value) -> Option<&mut Self>;
     /// The record.
     fn into_value(self) -> Value;
     /// Whether the record goes: there are no empty collections.
@@ -162,6 +191,13 @@ macro_rules! kind {
     ($kind:ty, $variant:ident, $is_gone:expr) => {
         impl Kind for $kind {
             fn of(value: &Value) -> Option<&Self> {
+                match value {
+                    Value::$variant(content) => Some(content),
+                    _ => None,
+                }
+            }
+
+            fn of_mut(value: &mut Value) -> Option<&mut Self> {
                 match value {
                     Value::$variant(content) => Some(content),
                     _ => None,

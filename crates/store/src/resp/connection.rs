@@ -79,6 +79,12 @@ impl Connection {
         self.changed.load(Ordering::Relaxed)
     }
 
+    /// Ends the transaction, if there is one, without executing anything.
+    pub(super) fn abort(&mut self) {
+        self.queue = None;
+        self.unwatch();
+    }
+
     /// Ends the transaction: what was queued, `None` where a watched key was changed.
     pub(super) fn commit(&mut self) -> Result<Option<Queue>, Refusal> {
         let Some(queue) = self.queue.take() else { return Err(Refusal::new("ERR EXEC without MULTI")) };

@@ -72,6 +72,8 @@ enum Plan {
     Run(&'static Command),
     Queue,
     Refuse(Refusal),
+    /// The same, and the transaction goes.
+    Abort(Refusal),
 }
 
 impl Turn<'_> {
@@ -85,10 +87,15 @@ impl Turn<'_> {
             },
             Plan::Queue => self.queue(words, connection),
             Plan::Refuse(refusal) => self.refuse(&refusal, connection),
+            Plan::Abort(refusal) => {
+                connection.abort();
+                self.refuse(&refusal, connection);
+            }
         }
     }
 
     fn run_at_once(&mut self, command: &Command, words: &[&[u8]], connection: &mut Connection) {
+        // Such commands look at no record.
         let view = View { at: self.arrival.at, node: self.arrival.node, number: 0 };
         let mut call = self.call(view, connection);
         call.run(command, words);
@@ -114,8 +121,7 @@ impl Turn<'_> {
             call.reply.finish();
         } else if command.in_transaction() == InTransaction::Executes {
             // What was to be committed is lost, as with a real failure.
-            connection.queue = None;
-            connection.unwatch();
+            connection.abort();
         }
         self.answer(decision, staleness, connection);
     }
@@ -193,11 +199,18 @@ fn plan(words: &[&[u8]], connection: &Connection) -> Plan {
     let Some(command) = words.first().and_then(|name| table::find(name)) else {
         return Plan::Refuse(Refusal::unknown_command(words));
     };
-    if !command.takes(words.len()) {
-        return Plan::Refuse(Refusal::arity(command.name));
-    }
-    if connection.trust == Trust::Stranger && !command.is_for_strangers() {
-        return Plan::Refuse(NO_AUTHENTICATION);
+    let refused = if !command.takes(words.len()) {
+        Some(Refusal::arity(command.name))
+    } else if connection.trust == Trust::Stranger && !command.is_for_strangers() {
+        Some(NO_AUTHENTICATION)
+    } else {
+        None
+    };
+    if let Some(refusal) = refused {
+        return match command.in_transaction() {
+            InTransaction::Executes => Plan::Abort(refusal.abortion()),
+            _ => Plan::Refuse(refusal),
+        };
     }
     match (&connection.queue, command.in_transaction()) {
         (None, _) | (Some(_), InTransaction::Runs | InTransaction::Executes) => Plan::Run(command),

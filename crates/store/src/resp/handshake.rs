@@ -11,7 +11,7 @@ const NO_PASSWORD_SET: Refusal = Refusal::new(
     "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?",
 );
 const HELLO_FIRST: Refusal = Refusal::new(
-    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time",
+    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time",
 );
 
 pub(super) fn auth(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {

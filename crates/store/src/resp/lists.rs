@@ -84,13 +84,14 @@ pub(super) fn llen(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
 }
 
 pub(super) fn lindex(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
+    let Some(list) = call.store.get::<List>(words[1])? else {
+        call.reply.null();
+        return Ok(());
+    };
     let index = number(words[2])?;
-    let list = call.store.get::<List>(words[1])?;
-    let element = list.and_then(|list| {
-        let from_end = usize::try_from(index.unsigned_abs()).ok()?;
-        list.get(if index < 0 { list.len().checked_sub(from_end)? } else { from_end })
-    });
-    call.reply.bulk_or_null(element.map(Vec::as_slice));
+    let place = usize::try_from(index.unsigned_abs()).ok();
+    let place = place.and_then(|place| if index < 0 { list.len().checked_sub(place) } else { Some(place) });
+    call.reply.bulk_or_null(place.and_then(|place| list.get(place)).map(Vec::as_slice));
     Ok(())
 }
 
@@ -100,10 +101,10 @@ pub(super) fn lrange(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
     let range = indexes(begin, end, list.map_or(0, List::len));
     call.reply.array(range.len());
     for element in list.into_iter().flat_map(|list| list.range(range.clone())) {
-        if !call.reply.fits(element.len()) {
+        call.reply.bulk(element);
+        if call.reply.has_overflowed() {
             break;
         }
-        call.reply.bulk(element);
     }
     Ok(())
 }

@@ -30,8 +30,8 @@ pub(super) fn zrange(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
         rest = tail;
         match tail {
             _ if is(word, "withscores") => range.with_scores = true,
-            _ if is(word, "rev") => range.reversed = true,
-            _ if is(word, "byscore") => by_score = true,
+            _ if is(word, "rev") && !range.reversed => range.reversed = true,
+            _ if is(word, "byscore") && !by_score => by_score = true,
             _ if is(word, "bylex") => return Err(NO_BYLEX),
             [offset, count, tail @ ..] if is(word, "limit") => {
                 range.limit = Some((number(offset)?, number(count)?));
@@ -91,7 +91,11 @@ fn bound(word: &[u8], neighbour: fn(f64) -> f64) -> Result<f64, Refusal> {
         _ => (word, false),
     };
     let text = std::str::from_utf8(text).map_err(|_| RANGE_NOT_A_FLOAT)?;
-    let score: f64 = text.parse().map_err(|_| RANGE_NOT_A_FLOAT)?;
+    // C's `strtod` passes over blanks, and nothing is 0 to it.
+    let score: f64 = match text.trim_ascii_start() {
+        "" if text.is_empty() => 0.0,
+        number => number.parse().map_err(|_| RANGE_NOT_A_FLOAT)?,
+    };
     if score.is_nan() {
         return Err(RANGE_NOT_A_FLOAT);
     }
@@ -139,7 +143,7 @@ fn write(reply: &mut Reply<'_>, found: &[(&[u8], f64)], with_scores: bool) {
     let flat_pairs = with_scores && !nested;
     reply.array(if flat_pairs { 2 * found.len() } else { found.len() });
     for (member, score) in found {
-        if !reply.fits(member.len()) {
+        if reply.has_overflowed() {
             break;
         }
         if nested {

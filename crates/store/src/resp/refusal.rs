@@ -43,6 +43,12 @@ impl Refusal {
         Refusal::quoting(format!("ERR wrong number of arguments for '{name}' command"))
     }
 
+    /// `EXEC` itself was wrong: the transaction goes, and the reason stands without its code.
+    pub(super) fn abortion(self) -> Refusal {
+        let reason = self.line().strip_prefix("ERR ").unwrap_or(self.line());
+        Refusal::quoting(format!("EXECABORT Transaction discarded because of: {reason}"))
+    }
+
     /// No such command; Redis quotes up to 128 bytes of the name and of what follows it.
     pub(super) fn unknown_command(words: &[&[u8]]) -> Refusal {
         let name = quoted(words.first().copied().unwrap_or_default(), 128);

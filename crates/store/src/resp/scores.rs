@@ -78,6 +78,16 @@ struct Added {
 
 pub(super) fn zadd(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
     let (options, rest) = add_options(&words[2..]);
+    add_pairs(call, words[1], options, rest)
+}
+
+/// `ZADD INCR` by another name: options are understood here, too.
+pub(super) fn zincrby(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
+    let (options, rest) = add_options(&words[2..]);
+    add_pairs(call, words[1], AddOptions { increments: true, ..options }, rest)
+}
+
+fn add_pairs(call: &mut Call<'_>, key: &[u8], options: AddOptions, rest: &[&[u8]]) -> Outcome {
     let (pairs, odd) = rest.as_chunks::<2>();
     if !odd.is_empty() || pairs.is_empty() {
         return Err(SYNTAX);
@@ -85,7 +95,7 @@ pub(super) fn zadd(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
     options.check(pairs.len())?;
     let read = |[text, member]: &[&'_ [u8]; 2]| Ok((score(text).ok_or(NOT_A_FLOAT)?, member.to_vec()));
     let pairs: Vec<(f64, Vec<u8>)> = pairs.iter().map(read).collect::<Result<_, Refusal>>()?;
-    let added = add(call, words[1], options, &pairs)?;
+    let added = add(call, key, options, &pairs)?;
     match (options.increments, options.counts_changed) {
         (true, _) => match added.score {
             Some(score) => call.reply.double(score),
@@ -94,14 +104,6 @@ pub(super) fn zadd(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
         (false, true) => call.reply.count(added.fresh + added.changed),
         (false, false) => call.reply.count(added.fresh),
     }
-    Ok(())
-}
-
-pub(super) fn zincrby(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
-    let by = score(words[2]).ok_or(NOT_A_FLOAT)?;
-    let options = AddOptions { increments: true, ..AddOptions::default() };
-    let added = add(call, words[1], options, &[(by, words[3].to_vec())])?;
-    added.score.into_iter().for_each(|score| call.reply.double(score));
     Ok(())
 }
 

@@ -96,24 +96,34 @@ pub(super) fn config(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
     let name = String::from_utf8_lossy(words[1]).to_ascii_lowercase();
     match (&*name, &words[2..]) {
         ("get", patterns) if !patterns.is_empty() => {
-            let asked = |name: &str| {
-                patterns.iter().any(|pattern| matches(&pattern.to_ascii_lowercase(), name.as_bytes()))
-            };
-            let found: Vec<_> = PARAMETERS.iter().filter(|(name, _)| asked(name)).collect();
+            let found: Vec<_> = PARAMETERS
+                .iter()
+                .filter_map(|(name, value)| Some((asked_for(name, patterns)?, value)))
+                .collect();
             call.reply.map(found.len());
             for (name, value) in found {
-                call.reply.bulk(name.as_bytes());
+                call.reply.bulk(name);
                 call.reply.bulk(value.as_bytes());
             }
         }
         ("resetstat", []) => call.reply.simple("OK"),
         ("set", [_, _, ..]) => {
-            return Err(Refusal::new("ERR this store has no settings of Redis's: see `TRUETAIL help`"));
+            return Err(Refusal::new("ERR this store has no settings of Redis's: see `TRUETAIL status`"));
         }
         ("get" | "set" | "resetstat", _) => return Err(Refusal::arity(&format!("config|{name}"))),
         _ => return Err(Refusal::unknown_subcommand("config", words[1])),
     }
     Ok(())
+}
+
+/// A parameter's name as it was asked for, if it was: by its name in whatever case, or by a pattern.
+fn asked_for<'a>(name: &'static str, patterns: &[&'a [u8]]) -> Option<&'a [u8]> {
+    let literal = patterns.iter().find(|pattern| is(pattern, name));
+    let matched = || {
+        let mut lower = patterns.iter().map(|pattern| pattern.to_ascii_lowercase());
+        lower.any(|pattern| matches(&pattern, name.as_bytes())).then_some(name.as_bytes())
+    };
+    literal.copied().or_else(matched)
 }
 
 /// There are names and no descriptions; clients that ask for those can do without.

@@ -5,7 +5,7 @@
 //! what would have happened at its first instant happens at its end.
 
 use super::fixed::Fine;
-use crate::{Draw, Hiccup};
+use crate::{Draw, Hiccup, StoreEvent};
 use std::collections::VecDeque;
 use units::{Nanos, Seed};
 
@@ -30,9 +30,11 @@ impl Freeze {
 
 /// A time during which the store stood still.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Frozen {
-    pub begin: Nanos,
-    pub end: Nanos,
+struct Frozen {
+    begin: Nanos,
+    end: Nanos,
+    /// The number of the stream; `None`: asked for while the store ran.
+    stream: Option<usize>,
 }
 
 /// One setting's hiccups, one by one.
@@ -121,25 +123,30 @@ impl Freezes {
     /// Makes the next hiccup known.
     fn learn(&mut self) {
         let next = self.next;
-        if let Some(stream) = self.streams.iter_mut().find(|stream| stream.next == next) {
+        let soonest = self.streams.iter_mut().enumerate().find(|(_, stream)| stream.next == next);
+        if let Some((number, stream)) = soonest {
             let (begin, length) = stream.advance();
-            self.add(begin, begin.saturating_add(length));
+            let end = begin.saturating_add(length);
+            if let Some(begin) = self.add(begin, end) {
+                self.tell(begin, end, Some(number));
+            }
         }
         self.next = self.soonest();
     }
 
-    /// Adds the part of [begin, end) that lies behind all that is known.
-    fn add(&mut self, begin: u64, end: u64) {
+    /// Adds the part of [begin, end) that lies behind all that is known; gives its begin, if there is any.
+    fn add(&mut self, begin: u64, end: u64) -> Option<u64> {
         let begin = begin.max(self.end);
-        if begin >= end {
-            return;
-        }
-        let length = end - begin;
+        let length = end.checked_sub(begin).filter(|length| *length > 0)?;
         self.known.push_back(Freeze { from: begin - self.total, before: self.total, length });
         self.total += length;
         self.end = end;
+        Some(begin)
+    }
+
+    fn tell(&mut self, begin: u64, end: u64, stream: Option<usize>) {
         if self.happened.len() < HAPPENED_MAX {
-            self.happened.push(Frozen { begin: Nanos(begin), end: Nanos(end) });
+            self.happened.push(Frozen { begin: Nanos(begin), end: Nanos(end), stream });
         }
     }
 
@@ -203,13 +210,27 @@ impl Freezes {
         self.look_ahead(|begin, _| begin <= at.0);
         let known: Vec<Freeze> = self.known.drain(..).collect();
         (self.total, self.end) = (self.forgotten, 0);
-        let earlier = known.partition_point(|freeze| freeze.begin() <= at.0);
-        let again = self.happened.len();
-        known[..earlier].iter().for_each(|freeze| self.add(freeze.begin(), freeze.end()));
-        self.happened.truncate(again);
-        self.add(at.0, at.0.saturating_add(length.0));
-        let again = self.happened.len();
-        known[earlier..].iter().for_each(|freeze| self.add(freeze.begin(), freeze.end()));
-        self.happened.truncate(again);
+        let (earlier, later) = known.split_at(known.partition_point(|freeze| freeze.begin() <= at.0));
+        for freeze in earlier {
+            self.add(freeze.begin(), freeze.end());
+        }
+        let end = at.0.saturating_add(length.0);
+        if let Some(begin) = self.add(at.0, end) {
+            self.tell(begin, end, None);
+        }
+        for freeze in later {
+            self.add(freeze.begin(), freeze.end());
+        }
+    }
+
+    /// Moves what has happened since the last call to the end of `into`.
+    pub fn drain_events(&mut self, into: &mut Vec<StoreEvent>) {
+        let streams = &self.streams;
+        let event = |frozen: Frozen| {
+            let rule = frozen.stream.and_then(|number| streams.get(number));
+            let detail = rule.map_or_else(|| "while it ran".to_owned(), |stream| stream.rule.to_string());
+            StoreEvent { kind: "hiccup", begin: frozen.begin, end: frozen.end, detail }
+        };
+        into.extend(self.happened.drain(..).map(event));
     }
 }

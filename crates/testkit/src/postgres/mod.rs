@@ -4,10 +4,10 @@
 //! Only `TRUETAIL_SKIP_SERVERS=1` skips, loudly.
 
 mod certificate;
-mod directory;
 mod processes;
 
 use crate::command::{Account, run, unprivileged};
+use crate::directory::{self, free_port};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -90,7 +90,7 @@ impl Server {
     pub fn start(options: &Options) -> Result<Server, String> {
         let programs = find_programs()?;
         let account = unprivileged()?;
-        let directory = directory::make(account)?;
+        let directory = directory::make("pg", account)?;
         let mut server =
             Server { directory, programs, account, port: 0, authentication: options.authentication.clone() };
         server.initialise(options)?;
@@ -321,11 +321,6 @@ fn find_programs() -> Result<PathBuf, String> {
              TRUETAIL_SKIP_SERVERS=1 to skip the tests that need it"
                 .to_owned()
         })
-}
-
-fn free_port() -> Result<u16, String> {
-    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(|e| format!("no free port: {e}"))?;
-    listener.local_addr().map(|address| address.port()).map_err(|e| format!("no free port: {e}"))
 }
 
 /// Gives a directory and everything below it to `account`.

@@ -1,4 +1,5 @@
-//! Where a server's directory lies. Its unix socket lies in it, and that decides.
+//! Where a server's directory lies, and on which port it listens. Its unix socket lies in the directory, and that
+//! decides.
 
 use crate::command::Account;
 use std::ffi::OsString;
@@ -13,21 +14,21 @@ const SHORT: &str = "/tmp";
 /// Bytes of the longest path that a unix socket may have: `sun_path` has 108, and the last is a NUL (unix(7)).
 const LONGEST_SOCKET: usize = 107;
 
-/// What `mkdtemp` makes a name of.
-const NAME: &str = "tt-pg-XXXXXX";
+/// The longest name that `mkdtemp` makes here, of the longest kind.
+const NAME: &str = "tt-redis-XXXXXX";
 
-/// PostgreSQL's name for its socket, with the longest port.
+/// PostgreSQL's name for its socket, with the longest port: no server has a longer one.
 const SOCKET: &str = ".s.PGSQL.65535";
 
-/// A new directory for a server that runs as `account`.
+/// A new directory for a server of this kind (`pg`, `redis`) that runs as `account`.
 ///
 /// # Errors
 /// One line: where there is none to be had, and why.
-pub(super) fn make(account: Option<Account>) -> Result<PathBuf, String> {
+pub(crate) fn make(kind: &str, account: Option<Account>) -> Result<PathBuf, String> {
     let wanted = std::env::temp_dir();
     let place =
         if suits(&wanted) && (account.is_none() || is_open(&wanted)) { &wanted } else { Path::new(SHORT) };
-    let mut path = place.join(NAME).into_os_string().into_vec();
+    let mut path = place.join(format!("tt-{kind}-XXXXXX")).into_os_string().into_vec();
     path.push(0);
     // SAFETY: `path` is a NUL-terminated array that `mkdtemp` changes in place.
     if unsafe { libc::mkdtemp(path.as_mut_ptr().cast()) }.is_null() {
@@ -55,6 +56,12 @@ fn suits(place: &Path) -> bool {
 fn is_open(place: &Path) -> bool {
     let enters = |part: &Path| part.metadata().is_ok_and(|facts| facts.permissions().mode() & 0o001 != 0);
     place.ancestors().all(enters)
+}
+
+/// A port of 127.0.0.1 that nobody had a moment ago; somebody may take it before its finder does.
+pub(crate) fn free_port() -> Result<u16, String> {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(|e| format!("no free port: {e}"))?;
+    listener.local_addr().map(|address| address.port()).map_err(|e| format!("no free port: {e}"))
 }
 
 #[cfg(test)]
@@ -88,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_place_of_one_user_is_not_open() {
-        let own = make(None).unwrap();
+        let own = make("pg", None).unwrap();
         let below = own.join("below");
         std::fs::create_dir(&below).unwrap();
         std::fs::set_permissions(&below, Permissions::from_mode(0o755)).unwrap();
