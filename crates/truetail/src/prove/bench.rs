@@ -25,7 +25,7 @@ pub(super) struct Behaviour {
 
 impl Behaviour {
     pub(super) fn of(scenario: &Scenario) -> Behaviour {
-        Behaviour { model: scenario.model(), faults: Vec::new(), seed: scenario.seed }
+        Behaviour { model: scenario.timing.model(), faults: Vec::new(), seed: scenario.seed }
     }
 }
 

@@ -9,11 +9,12 @@ use super::process;
 use crate::registry::TARGETS;
 use crate::store::Spoken;
 use crate::{Ended, output};
+use analysis::overlay::{OverlayOptions, overlay};
 use anyhow::Context;
-use record::{Columns, Recording, Sample, TruthLog};
+use record::{Recording, Sample, TruthLog};
 use serde_json::json;
 use std::path::Path;
-use store::{Model, Operation};
+use store::Model;
 use units::{Nanos, Outcome, Seed, format_nanos};
 
 /// How late the late answer is: beyond the limit of 500 ms that some libraries have.
@@ -65,23 +66,17 @@ fn checks_of(spoken: Spoken, directory: &Path) -> anyhow::Result<Vec<Check>> {
     process::truetail(&words, process::limit(Nanos::from_secs(SECONDS)))?;
     let truth = bench.truth.clone();
     bench.end()?;
-    let samples = samples(&Recording::open(&recording)?)?;
-    Ok(judge(&samples, timed_requests(&TruthLog::open(&truth)?)))
+    let recording = Recording::open(&recording)?;
+    let log = TruthLog::open(&truth)?;
+    let samples = samples(&recording)?;
+    // Rows outside of all requests are what a driver asks when it connects.
+    let overlay = overlay(&[recording], &log, &OverlayOptions::default())?;
+    Ok(judge(&samples, overlay.rows.matched + overlay.rows.ambiguous))
 }
 
 fn samples(recording: &Recording) -> anyhow::Result<Vec<Sample>> {
-    let mut samples = Vec::new();
-    for batch in recording.samples(Columns::ALL)? {
-        samples.extend(batch?.iter());
-    }
-    Ok(samples)
-}
-
-/// Requests that reached the store, without what a driver asks about the server at its start.
-fn timed_requests(log: &TruthLog) -> u64 {
-    let mut count = 0;
-    log.scan(|rows| count += rows.iter().filter(|r| r.operation != Operation::Other as u8).count() as u64);
-    count
+    let parts = recording.scan(1, Vec::new, |samples, batch| samples.extend(batch.iter()))?;
+    Ok(parts.into_iter().flatten().collect())
 }
 
 /// Whether the recording shows what was planted, and nothing else.
@@ -140,9 +135,7 @@ fn page(drivers: &[(&str, Vec<Check>)]) -> String {
 
 fn document(drivers: &[(&str, Vec<Check>)]) -> serde_json::Value {
     let check = |check: &Check| json!({"what": check.what, "passed": check.passed, "found": check.found});
-    let driver = |(name, checks): &(&str, Vec<Check>)| {
-        json!({"driver": name, "checks": checks.iter().map(check).collect::<Vec<_>>()})
-    };
+    let driver = |(name, checks): &(&str, Vec<Check>)| json!({"driver": name, "checks": checks.iter().map(check).collect::<Vec<_>>()});
     json!({"schema": "truetail.driver-traps/1", "drivers": drivers.iter().map(driver).collect::<Vec<_>>()})
 }
 
