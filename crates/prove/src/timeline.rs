@@ -32,16 +32,28 @@ pub struct Timeline {
 impl Timeline {
     /// Of a run of the scenario.
     pub fn new(scenario: &Scenario, samples: &[RawSample]) -> Timeline {
-        let width = Nanos(scenario.duration.0.div_ceil(BUCKETS as u64).max(1));
-        let mut buckets = vec![Bucket::default(); BUCKETS];
-        for sample in samples.iter().filter(|s| s.completed.is_some()) {
-            let begin = if sample.intended.is_some() { sample.intended } else { sample.sent };
-            if let Some(bucket) = buckets.get_mut((begin.0 / width.0) as usize) {
-                let since = |ticks: units::Ticks| sample.completed.0.saturating_sub(ticks.0) as f64;
-                bucket.add(since(begin), sample.sent.is_some().then(|| since(sample.sent)));
-            }
+        let mut timeline = Timeline::empty(scenario);
+        let time = |ticks: units::Ticks| ticks.is_some().then_some(Nanos(ticks.0));
+        for sample in samples {
+            timeline.add(time(sample.intended), time(sample.sent), time(sample.completed));
         }
-        Timeline { width, buckets }
+        timeline
+    }
+
+    /// Of a run of the scenario of which no request is known yet.
+    pub fn empty(scenario: &Scenario) -> Timeline {
+        let width = Nanos(scenario.duration.0.div_ceil(BUCKETS as u64).max(1));
+        Timeline { width, buckets: vec![Bucket::default(); BUCKETS] }
+    }
+
+    /// One request, in times since the load's start; one that was never completed, or of which nothing else is known,
+    /// is left out.
+    pub fn add(&mut self, intended: Option<Nanos>, sent: Option<Nanos>, completed: Option<Nanos>) {
+        let (Some(begin), Some(completed)) = (intended.or(sent), completed) else { return };
+        if let Some(bucket) = self.buckets.get_mut((begin.0 / self.width.0) as usize) {
+            let since = |time: Nanos| completed.saturating_sub(time).0 as f64;
+            bucket.add(since(begin), sent.map(since));
+        }
     }
 }
 

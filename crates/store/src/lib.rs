@@ -34,6 +34,7 @@ mod simulated;
 mod sorted_set;
 mod text;
 mod timing;
+mod sql;
 
 pub use answers::{Answer, Answers, Ending};
 pub use data::{Change, Data, Key, Staleness, Value, View};
