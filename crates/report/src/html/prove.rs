@@ -201,12 +201,21 @@ fn overview(results: &[ScenarioResult]) -> String {
             text(result.scenario.name),
             text(&result.clock.name()),
             pass(result.grade.passed()),
-            units::format_count(result.grade.measured),
+            measured_of(&result.grade),
             if worst.is_finite() { format!("{:.0} %", 100.0 * worst) } else { "not measured".to_owned() },
             text(result.scenario.asks),
         ]);
     }
     table.finish()
+}
+
+/// How many requests were measured, and of how many where it is not all.
+fn measured_of(grade: &prove::grade::Grade) -> String {
+    let measured = units::format_count(grade.measured);
+    match grade.measured == grade.requests {
+        true => measured,
+        false => format!("<span class=\"wrong\">{measured} of {}</span>", units::format_count(grade.requests)),
+    }
 }
 
 fn pass(passed: bool) -> String {

@@ -7,7 +7,7 @@ use prove::verdict::{Place, Placed};
 use prove::{Statistic, ToolResult};
 
 const LEFT: f64 = 270.0;
-const RIGHT: f64 = WIDTH - 190.0;
+const RIGHT: f64 = WIDTH - 236.0;
 const ROW: f64 = 34.0;
 
 /// One row for each tool, one mark for each scenario that can tell.

@@ -51,7 +51,7 @@ pub(super) fn means(result: &NosqlmarkResult) -> Option<String> {
     let y = Axis::log([lowest, highest, open_mean(most.capacity)].into_iter(), bottom, top);
     y.draw_left(&mut canvas, (LEFT, RIGHT), time_label);
     let ticks: Vec<(f64, String)> =
-        result.rows.iter().map(|r| (load(r.capacity), rate(r.capacity))).collect();
+        result.rows.iter().map(|r| (load(r.capacity), plain(r.capacity.round()))).collect();
     x.draw_below(&mut canvas, (top, bottom), &spaced(&ticks, &x));
     for row in &result.rows {
         let percent = format!("{:.0} %", 100.0 * load(row.capacity));
@@ -62,7 +62,7 @@ pub(super) fn means(result: &NosqlmarkResult) -> Option<String> {
         (middle, bottom + 54.0),
         Anchor::Middle,
         GREY,
-        "capacity of the store, and the load that the rate is of it",
+        "capacity of the store per second, and how much of it the load takes",
     );
     canvas.turned_text((22.0, (top + bottom) / 2.0), GREY, "mean time of an operation (logarithmic)");
     let plot = Plot { x, y, span: (low, high) };
@@ -147,10 +147,10 @@ pub(super) fn around_the_hiccup(result: &NosqlmarkResult) -> Option<String> {
         ),
     );
     canvas.legend(&[
-        (Key::Line, INK, "closed form of the response time"),
-        (Key::Dot, BLUE, "open load, mean response time"),
-        (Key::Dot, VERMILION, &format!("{closed_name}, longest plain service time")),
-        (Key::Area, EVENT, "the store stands still"),
+        (Key::Line, INK, "response time in closed form"),
+        (Key::Dot, BLUE, "open load, mean"),
+        (Key::Dot, VERMILION, &format!("{closed_name}, longest service time")),
+        (Key::Area, EVENT, "store stands still"),
     ]);
     let (top, bottom) = (canvas.top + 12.0, canvas.top + 12.0 + PLOT_HEIGHT);
     let (begin, end) = (hiccup_at - AROUND, recovered + AROUND);
@@ -161,7 +161,7 @@ pub(super) fn around_the_hiccup(result: &NosqlmarkResult) -> Option<String> {
         (x.place(hiccup_at + hiccup) - x.place(hiccup_at), bottom - top),
         EVENT,
     );
-    y.draw_left(&mut canvas, (LEFT, right), time_label);
+    y.draw_left(&mut canvas, (LEFT, right), |ns| if ns == 0.0 { "0".to_owned() } else { time_label(ns) });
     x.draw_below(&mut canvas, (top, bottom), &clock_ticks(begin, end));
     canvas.text(
         ((LEFT + right) / 2.0, bottom + 38.0),
@@ -202,6 +202,6 @@ fn annotate(canvas: &mut Canvas, x: &Axis, y: &Axis) {
         (to.0 + 4.0, to.1 + 4.0),
         Anchor::Start,
         GREY,
-        "one operation of each thread met the whole stall",
+        "one operation of each thread met the stall",
     );
 }

@@ -201,6 +201,7 @@ pub(crate) fn error_words(row: &Row) -> String {
     match row.share() {
         None => "–".to_owned(),
         Some(share) if share.abs() < 5e-7 => "0".to_owned(),
-        Some(share) => format!("{:+.3} %", 100.0 * share).replace('-', "−"),
+        Some(share) if share.abs() < 0.01 => format!("{:+.3} %", 100.0 * share).replace('-', "−"),
+        Some(share) => format!("{:+.1} %", 100.0 * share).replace('-', "−"),
     }
 }
