@@ -29,4 +29,4 @@ pub mod verdict;
 
 pub use figures::{Figures, Statistic};
 pub use result::{Clock, Proof, ScenarioResult, ToolResult, ToolScenario};
-pub use timeline::{Bucket, Timeline};
+pub use timeline::{Bucket, Timeline, Times};
