@@ -1,4 +1,4 @@
-//! Installs the programs that tests start: a PostgreSQL server, a browser, a maker of certificates.
+//! Installs the programs that tests start: PostgreSQL and Redis servers, a browser, a maker of certificates.
 
 use anyhow::{Context, bail};
 use std::path::Path;
@@ -11,11 +11,13 @@ struct Need {
     package: &'static str,
 }
 
-const NEEDS: [Need; 4] = [
+const NEEDS: [Need; 6] = [
     Need { programs: &["initdb"], package: "postgresql" },
     Need { programs: &["chromium", "chromium-browser", "google-chrome"], package: "chromium" },
     Need { programs: &["chromedriver"], package: "chromium-driver" },
     Need { programs: &["openssl"], package: "openssl" },
+    Need { programs: &["redis-server"], package: "redis-server" },
+    Need { programs: &["redis-cli"], package: "redis-tools" },
 ];
 
 const SCRIPT: &str = include_str!("../assets/install.sh");

@@ -1,10 +1,10 @@
 //! A connection that blocks, with a limit: for logging in, preparing and administration.
 
-use crate::buffer::Buffer;
 use crate::cancel::CancelKey;
-use crate::codec::{self, Frame, Garbage};
+use crate::codec::{self, Frame, Garbage, MESSAGE_LIMIT};
 use crate::link::Link;
 use crate::server_error::ServerError;
+use socket::Buffer;
 use socket::Deadline;
 use socket::Readiness;
 use std::io::{self, ErrorKind};
@@ -79,7 +79,13 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(link: Link, deadline: Deadline) -> Client {
-        Client { link, buffer: Buffer::new(), out: Vec::with_capacity(4096), deadline, key: None }
+        Client {
+            link,
+            buffer: Buffer::new(MESSAGE_LIMIT),
+            out: Vec::with_capacity(4096),
+            deadline,
+            key: None,
+        }
     }
 
     /// Sends all of `out`, and empties it.

@@ -28,7 +28,6 @@
 #![deny(missing_docs)]
 
 mod administration;
-mod buffer;
 mod cancel;
 mod client;
 mod codec;

@@ -1,6 +1,5 @@
 //! The session: what happens between `stage` and the last byte of the answer.
 
-use crate::buffer::Buffer;
 use crate::cancel::{Abandoned, CancelKey};
 use crate::client::Client;
 use crate::codec::{Garbage, SYNC, TERMINATE};
@@ -9,6 +8,7 @@ use crate::replies::{self, Asked, Progress, Replies};
 use crate::server_error::ServerError;
 use crate::statement::{Refusal, Statement};
 use driver::{Command, KernelStamp, OpError, Reply, Session, Value, ValueRef};
+use socket::Buffer;
 use std::io::{self, ErrorKind};
 use std::os::fd::RawFd;
 use std::task::Poll;

@@ -119,6 +119,21 @@ impl Isolation {
 }
 
 /// A key-value operation, for targets without SQL.
+///
+/// A record has a key and fields with names and values. What the reply says:
+///
+/// | operation | `rows` | `affected` | values |
+/// |---|---|---|---|
+/// | read of all fields | 1, or 0 where there is no such record | 0 | row 0; a column for each field, in the store's order |
+/// | read of one field | 1, or 0 where there is no such record or it lacks the field | 0 | row 0, column 0: the field's |
+/// | update, insert | 0 | 1 for the record, however many fields | none |
+/// | delete | 0 | 1, or 0 where there was no such record | none |
+/// | scan | as many records as there were, at most `count` | 0 | a row for each record, columns as for a read |
+///
+/// Values are [`Value::Text`]; a read that gave no row has none. Whether an update of a missing record, or an insert of one
+/// that is there, is refused, done or a miss is the store's own: the driver's documentation says which. Commands of a
+/// batch are independent: an error of one leaves the others as they are. Targets of [`Dialect::KeyValue`] refuse
+/// statements, transactions and isolation levels.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum KeyValue<'a> {
     /// All fields of a record, or one of them.

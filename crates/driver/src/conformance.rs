@@ -13,10 +13,11 @@
 //! driver::conformance!(memory, Memory(SqliteTarget::open(":memory:").unwrap()));
 //! ```
 //!
-//! The suite itself is proven by `driver-postgres`'s tests: they plant one fault at a time in a working
-//! driver, and the check that is meant to notice must fail.
+//! The suite itself is proven by the tests of `driver-postgres` and, for key-value targets, by those of this crate and of
+//! `driver-redis`: they plant one fault at a time in a working driver, and the check that is meant to notice must fail.
 
 mod batches;
+mod key_value;
 mod promises;
 mod statements;
 mod table;
@@ -25,7 +26,8 @@ mod transactions;
 use crate::{ConnectError, Dialect, Isolation, OpError, Session, StatementSpec, Target};
 
 /// What a driver brings to the suite. The target must be empty enough to make the table
-/// `truetail_conformance` in it, which the suite drops when it begins.
+/// `truetail_conformance` in it, which the suite drops when it begins; or, for a key-value target, records whose keys
+/// begin with that word, which it deletes.
 pub trait Fixture {
     /// The target under test.
     type Target: Target;
@@ -36,6 +38,15 @@ pub trait Fixture {
     /// How often this thread has called its allocator; `None` only for drivers that are not native.
     fn allocator_calls(&self) -> Option<u64> {
         None
+    }
+
+    /// Makes the record of this key one that can't be read but can be deleted, behind the seam's back: a value of
+    /// another type, for instance. Needed by key-value targets, to plant an error that is the store's own.
+    ///
+    /// # Errors
+    /// What went wrong, or that the fixture can't.
+    fn spoil(&self, _key: &str) -> Result<(), String> {
+        Err("the fixture of a key-value target must be able to spoil a record".to_owned())
     }
 
     /// `CLOCK_REALTIME` in nanoseconds; needed where kernel stamps are promised.
@@ -97,6 +108,7 @@ fn checks<F: Fixture>() -> Vec<(&'static str, Check<F>)> {
         ("pings are answered", batches::pings_are_answered),
         ("an unknown statement is refused", batches::unknown_statement_is_refused),
         ("a wrong argument count is refused", batches::wrong_argument_count_is_refused),
+        ("what the target lacks is refused", batches::what_the_target_lacks_is_refused),
         ("an exchange of nothing succeeds", batches::empty_exchange_succeeds),
         ("many exchanges on one session", batches::many_exchanges),
         ("a pipelined batch answers in order", batches::batch_answers_in_order),
@@ -108,6 +120,7 @@ fn checks<F: Fixture>() -> Vec<(&'static str, Check<F>)> {
         ("values end where the rows end", statements::values_end),
         ("rows and changes are counted", statements::rows_and_changes_are_counted),
         ("a miss touches nothing", statements::misses_touch_nothing),
+        ("a scan keeps its limit", key_value::scan_keeps_its_limit),
         ("a bad statement fails to connect", statements::bad_statement_fails_to_connect),
         ("administration scripts, queries and loads", statements::administration_works),
         ("a commit is seen by others", transactions::commit_is_seen),

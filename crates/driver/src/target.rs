@@ -150,7 +150,8 @@ pub trait Session: Send {
     /// The reply of the n-th command of the last batch; default when there is none.
     fn reply(&self, command: usize) -> Reply;
 
-    /// A value of a kept row, until the next `stage`. `None` past the end.
+    /// A value of a kept row, until the next `stage`. `None` past the end. What columns are to a record is said at
+    /// [`crate::KeyValue`].
     fn value(&self, command: usize, row: usize, column: usize) -> Option<ValueRef<'_>>;
 
     /// The kernel's stamp of the last byte that the last reply needed; `None` where there is none.

@@ -7,13 +7,16 @@
 //! Times are counted from the samples' own stamps, from the first `sent` to the last `completed`, so that starting
 //! threads is not in them. The schedule's ring holds all of a round's requests before the first is sent.
 
+#[path = "../tests/doubles/mod.rs"]
+mod doubles;
+
 use clock::{Clock, ClockChoice, LiveClock};
+use doubles::{Silent, plain};
 use driver_null::NullTarget;
 use load::arrivals::Process;
-use load::{Journal, LoadSpec, Model, Pacing, Subject, Think, connect_all, parse_phases, rings_needed};
-use record::{EventKind, RawSample};
+use load::{LoadSpec, Model, Pacing, Subject, Think, connect_all, rings_needed};
+use record::RawSample;
 use std::sync::atomic::AtomicBool;
-use units::{Nanos, Seed, Ticks};
 use workload::Workload;
 use workload::noop::NoOp;
 
@@ -56,30 +59,15 @@ fn mixed(hash: u64, value: u64) -> u64 {
     (hash ^ value).wrapping_mul(0x0100_0000_01B3)
 }
 
-struct Silent;
-
-impl Journal for Silent {
-    fn event(&self, _kind: EventKind, _begin: Ticks, _end: Ticks, _subject: String, _detail: String) {}
-}
-
 /// Nanoseconds for each request on one worker. An open loop's arrivals are all due before the first of them is
 /// answered, so that it never waits for one.
 fn own_cost(clock: LiveClock, model: Model, sessions: u32, requests: u64) -> (f64, u64) {
     let phases = if matches!(model, Model::Open { .. }) { "100s@1000000000/s" } else { "100s" };
     let spec = LoadSpec {
-        model,
-        phases: parse_phases(phases).expect("a phase"),
-        operations: vec!["NoOp".to_owned()],
-        mix: vec![1.0],
         sessions,
-        workers: 1,
         requests: Some(requests),
-        timeout: None,
-        drain: Nanos::from_secs(1),
-        retries: 0,
         pacing: Pacing::SleepThenSpin,
-        cpus: vec![],
-        seed: Seed(1),
+        ..plain(model, phases)
     };
     let target = NullTarget::new();
     let workload = NoOp::from_overrides(&[("mode".to_owned(), "ping".to_owned())]).expect("a mode");

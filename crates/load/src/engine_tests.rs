@@ -1,25 +1,23 @@
 //! What the engine does when the system refuses a thread.
 
 use crate::arrivals::Process;
-use crate::engine::{EngineError, Journal, LoadTotals, Subject, rings_needed, run_with};
-use crate::phases::parse_phases;
-use crate::spec::{LoadSpec, Model, Pacing, Think};
+use crate::doubles::{Silent, bare_session, bare_target, plain};
+use crate::engine::{EngineError, LoadTotals, Subject, rings_needed, run_with};
+use crate::spec::{LoadSpec, Model, Think};
 use crate::threads::{SystemThreads, Threads};
 use clock::ClockChoice;
 use driver::{
-    Administration, Canceller, Command, ConnectError, Dialect, Execution, Isolation, KernelStamp, OpError,
-    Reply, Session, StatementSpec, Target, ValueRef,
+    Canceller, ConnectError, Execution, Isolation, KernelStamp, OpError, Session, StatementSpec, Target,
 };
 use driver_null::NullTarget;
-use record::{Consumer, EventKind};
+use record::Consumer;
 use std::io;
-use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::task::Poll;
 use std::thread::Scope;
 use std::time::Duration;
-use units::{Nanos, Outcome, Seed, Ticks};
+use units::Outcome;
 use workload::noop::{Mode, NoOp};
 
 /// A system that has two threads left, and that refuses the third when `before` has returned.
@@ -43,28 +41,8 @@ impl<F: Fn()> Threads for TwoLeft<F> {
     }
 }
 
-struct Silent;
-
-impl Journal for Silent {
-    fn event(&self, _: EventKind, _: Ticks, _: Ticks, _: String, _: String) {}
-}
-
 fn spec(model: Model, phases: &str) -> LoadSpec {
-    LoadSpec {
-        model,
-        phases: parse_phases(phases).unwrap(),
-        operations: vec!["NoOp".into()],
-        mix: vec![1.0],
-        sessions: 4,
-        workers: 4,
-        requests: None,
-        timeout: None,
-        drain: Nanos::from_secs(1),
-        retries: 0,
-        pacing: Pacing::Sleep,
-        cpus: vec![],
-        seed: Seed(1),
-    }
+    LoadSpec { sessions: 4, workers: 4, ..plain(model, phases) }
 }
 
 fn run_on_two_threads<T: Target>(
@@ -117,28 +95,14 @@ struct Blocking(Arc<Waiters>);
 struct BlockingSession(Arc<Waiters>);
 
 impl Target for Blocking {
-    type Session = BlockingSession;
-    fn execution(&self) -> Execution {
-        Execution::Blocking
-    }
-    fn dialect(&self) -> Dialect {
-        Dialect::Null
-    }
+    bare_target!(BlockingSession, Execution::Blocking);
     fn connect(&self, _: &[StatementSpec], _: Option<Isolation>) -> Result<BlockingSession, ConnectError> {
         Ok(BlockingSession(Arc::clone(&self.0)))
-    }
-    fn administer(&self) -> Result<Box<dyn Administration>, ConnectError> {
-        Err(ConnectError::permanent("nothing to administer"))
     }
 }
 
 impl Session for BlockingSession {
-    fn descriptor(&self) -> Option<RawFd> {
-        None
-    }
-    fn stage(&mut self, _: Command<'_>) -> Result<(), OpError> {
-        Ok(())
-    }
+    bare_session!(in_place);
     fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
         let mut state = self.0.state.lock().unwrap();
         state.blocked += 1;
@@ -149,16 +113,7 @@ impl Session for BlockingSession {
         state.forgotten += u32::from(!state.cancelled);
         Poll::Ready(Err(OpError::refused(Outcome::Timeout)))
     }
-    fn reply(&self, _: usize) -> Reply {
-        Reply::default()
-    }
-    fn value(&self, _: usize, _: usize, _: usize) -> Option<ValueRef<'_>> {
-        None
-    }
     fn arrived(&self) -> Option<KernelStamp> {
-        None
-    }
-    fn last_error(&self) -> Option<String> {
         None
     }
     fn canceller(&self) -> Option<Canceller> {

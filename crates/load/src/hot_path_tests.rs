@@ -13,16 +13,18 @@
 //! here to be free of cost.
 
 use crate::arrivals::Process;
+use crate::doubles::{numbered_requests, plain};
 use crate::local::{Local, Shared, Watched};
-use crate::phases::parse_phases;
 use crate::readiness::{Readiness, Waiting};
-use crate::schedule::{Schedule, Writer};
+use crate::schedule::Writer;
 use crate::sequencer::Sequencer;
-use crate::session::{Conditions, Happenings, Replacement, run_session};
+use crate::session::{Conditions, run_session};
+use crate::simulate::Losses;
 use crate::spec::{LoadSpec, Model, Pacing, Think};
+use crate::unit_doubles::{Nobody, shared};
 use crate::worker::{Tasks, run_worker};
 use clock::{Clock, ClockChoice, LiveClock};
-use driver::{Administration, Command, Conversation, Dialect, OpError, StatementSpec, Target};
+use driver::{Command, Conversation, OpError, Target};
 use driver_null::NullTarget;
 use record::Producer;
 use std::cell::{Cell, RefCell};
@@ -30,11 +32,10 @@ use std::io;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 use testkit::alloc::{CountingAlloc, Counts};
 use testkit::syscalls::{Violation, no_syscalls, only_syscalls_on_threads};
-use units::{Nanos, Outcome, Seed, Ticks};
-use workload::{NoTickets, Operation, Request, Tickets, Workload, WorkloadFacts};
+use units::{Nanos, Outcome, Ticks};
+use workload::Workload;
 
 #[global_allocator]
 static ALLOCATOR: CountingAlloc = CountingAlloc;
@@ -59,25 +60,7 @@ static LOCK: Mutex<u64> = Mutex::new(0);
 struct Observed(Misdeed);
 
 impl Workload for Observed {
-    type Plan = u64;
-    fn facts(&self) -> WorkloadFacts {
-        WorkloadFacts { name: "observed".into(), scale: 1.0, parameters: vec![] }
-    }
-    fn operations(&self) -> Vec<Operation> {
-        vec![Operation { name: "Ping", weight: 1.0 }]
-    }
-    fn statements(&self, _dialect: Dialect) -> Result<Vec<StatementSpec>, String> {
-        Ok(vec![])
-    }
-    fn tickets(&self) -> Box<dyn Tickets> {
-        Box::new(NoTickets)
-    }
-    fn new_plan(&self) -> u64 {
-        0
-    }
-    fn plan(&self, request: Request, plan: &mut u64) {
-        *plan = request.seq;
-    }
+    numbered_requests!("Ping");
     async fn run<C: Conversation>(&self, plan: &u64, conversation: &mut C) -> Result<Outcome, OpError> {
         if FIRST.get().is_none() {
             FIRST.set(Some(Counts::now()));
@@ -99,47 +82,19 @@ impl Workload for Observed {
         }
         Ok(Outcome::Ok)
     }
-    fn dataset(&self) -> Option<&dyn workload::dataset::DataSet> {
-        None
-    }
-    fn observe(&mut self, _administration: &mut dyn Administration) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-struct Nobody;
-
-impl<S> Replacement<S> for Nobody {
-    fn request(&self, _number: u16) {}
-    fn take(&self, _number: u16) -> Option<S> {
-        None
-    }
-}
-
-impl Happenings for Nobody {
-    fn lost(&self, _session: u16, _at: Ticks, _words: Option<String>) {}
-    fn replaced(&self, _session: u16, _from: Ticks, _until: Ticks) {}
-    fn first_error(&self, _session: u16, _at: Ticks, _outcome: Outcome, _words: String) {}
-    fn paused(&self, _at: Ticks) {}
 }
 
 const REQUESTS: u64 = 100_000;
 
 fn spec(model: Model, phases: &str) -> LoadSpec {
     LoadSpec {
-        model,
-        phases: parse_phases(phases).unwrap(),
         operations: vec!["Ping".into()],
-        mix: vec![1.0],
         sessions: 4,
-        workers: 1,
         requests: Some(REQUESTS),
         timeout: Some(Nanos::from_secs(1)),
         drain: Nanos::from_secs(10),
-        retries: 0,
         pacing: Pacing::SleepThenSpin,
-        cpus: vec![],
-        seed: Seed(1),
+        ..plain(model, phases)
     }
 }
 
@@ -176,15 +131,7 @@ struct Ground {
 impl Ground {
     fn new(spec: &LoadSpec, misdeed: Misdeed) -> Ground {
         let clock = clock::calibrate(ClockChoice::Auto).unwrap().start();
-        let shared = Shared {
-            schedule: Schedule::new(1 << 18, false, spec.sessions),
-            stop_at: AtomicU64::new(u64::MAX),
-            abandon: AtomicBool::new(false),
-            session_limits: None,
-            made_when_claimed: None,
-            phase_ends: vec![Ticks(u64::MAX / 2)],
-            alive: AtomicU64::new(u64::from(spec.sessions)),
-        };
+        let shared = shared(1 << 18, spec.sessions);
         let workload = Observed(misdeed);
         let mut writer = Writer::new(Sequencer::new(spec, workload.tickets()).unwrap());
         assert!(writer.prefill(&shared.schedule), "the ring must hold the whole schedule");
@@ -198,7 +145,7 @@ impl Ground {
             spec: &self.spec,
             workload: &self.workload,
             replacement: &Nobody,
-            happenings: &Nobody,
+            happenings: &Losses::default(),
             lead_in: self.lead_in,
         };
         let target = NullTarget::new();
@@ -397,7 +344,7 @@ fn waits_and_overlaps(overslept: u64) -> (usize, usize) {
         spec: &ground.spec,
         workload: &ground.workload,
         replacement: &Nobody,
-        happenings: &Nobody,
+        happenings: &Losses::default(),
         lead_in: Ticks(1_000_000),
     };
     let (clock, waits) = (Ticking::default(), Rc::<RefCell<Vec<Range<u64>>>>::default());

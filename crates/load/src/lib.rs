@@ -18,9 +18,16 @@
 //! how that is shown, and of what.
 #![deny(missing_docs)]
 
+// The doubles in `tests/` call this crate by its name, from within as from outside.
+#[cfg(test)]
+extern crate self as load;
+
 mod agenda;
 pub mod arrivals;
 mod connector;
+#[cfg(test)]
+#[path = "../tests/doubles/mod.rs"]
+mod doubles;
 mod engine;
 #[cfg(test)]
 mod engine_tests;
@@ -41,6 +48,8 @@ mod stamped;
 mod supervisor;
 mod threads;
 mod timers;
+#[cfg(test)]
+mod unit_doubles;
 mod worker;
 
 pub use connector::{ConnectFailure, connect_all};

@@ -83,26 +83,10 @@ impl OwnSchedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phases::parse_phases;
-    use crate::spec::Pacing;
-    use units::Seed;
+    use crate::doubles::plain;
 
     fn spec(phases: &str, sessions: u32) -> LoadSpec {
-        LoadSpec {
-            model: Model::ThrottledClosed,
-            phases: parse_phases(phases).unwrap(),
-            operations: vec!["A".into()],
-            mix: vec![1.0],
-            sessions,
-            workers: 1,
-            requests: None,
-            timeout: None,
-            drain: Nanos::ZERO,
-            retries: 0,
-            pacing: Pacing::Sleep,
-            cpus: vec![],
-            seed: Seed(1),
-        }
+        LoadSpec { sessions, ..plain(Model::ThrottledClosed, phases) }
     }
 
     /// The due times of all sessions, in ascending order.

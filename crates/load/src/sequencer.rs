@@ -182,25 +182,17 @@ impl Sequencer {
 mod tests {
     use super::*;
     use crate::arrivals::Process;
-    use crate::phases::parse_phases;
-    use crate::spec::{Pacing, Think, UserVisit};
+    use crate::doubles::plain;
+    use crate::spec::{Think, UserVisit};
     use workload::NoTickets;
 
     fn spec(model: Model, phases: &str) -> LoadSpec {
         LoadSpec {
-            model,
-            phases: parse_phases(phases).unwrap(),
             operations: vec!["A".into(), "B".into()],
             mix: vec![3.0, 1.0],
             sessions: 4,
-            workers: 1,
-            requests: None,
-            timeout: None,
-            drain: Nanos::from_secs(1),
-            retries: 0,
-            pacing: Pacing::Sleep,
-            cpus: vec![],
             seed: Seed(7),
+            ..plain(model, phases)
         }
     }
 

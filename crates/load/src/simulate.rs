@@ -165,7 +165,7 @@ impl Replacement<SimSession> for SimReplacement {
 
 /// Counts lost connections.
 #[derive(Default)]
-struct Losses(Cell<u32>);
+pub(crate) struct Losses(pub(crate) Cell<u32>);
 
 impl Happenings for Losses {
     fn lost(&self, _session: u16, _at: Ticks, _words: Option<String>) {
@@ -178,7 +178,7 @@ impl Happenings for Losses {
 
 /// A sink that can be read when the tasks that wrote to it are gone.
 #[derive(Clone, Default)]
-struct Collected(Rc<RefCell<Vec<RawSample>>>);
+pub(crate) struct Collected(pub(crate) Rc<RefCell<Vec<RawSample>>>);
 
 impl crate::local::Sink for Collected {
     fn push(&mut self, sample: RawSample) {

@@ -117,53 +117,19 @@ pub(crate) fn has_visits(model: &Model) -> bool {
 mod tests {
     use super::*;
     use crate::arrivals::Process;
-    use crate::phases::parse_phases;
-    use crate::schedule::{Claim, Schedule};
+    use crate::doubles::{Silent, plain};
+    use crate::schedule::Claim;
     use crate::sequencer::Sequencer;
-    use crate::spec::Pacing;
+    use crate::unit_doubles::shared;
     use clock::ClockChoice;
     use std::sync::Arc;
-    use std::sync::atomic::AtomicU64;
-    use units::Seed;
     use workload::NoTickets;
-
-    struct Silent;
-
-    impl Journal for Silent {
-        fn event(&self, _: EventKind, _: Ticks, _: Ticks, _: String, _: String) {}
-    }
-
-    fn spec() -> LoadSpec {
-        LoadSpec {
-            model: Model::Open { process: Process::Constant },
-            phases: parse_phases("100s@1000/s").unwrap(),
-            operations: vec!["A".into()],
-            mix: vec![1.0],
-            sessions: 1,
-            workers: 1,
-            requests: None,
-            timeout: None,
-            drain: Nanos::from_secs(1),
-            retries: 0,
-            pacing: Pacing::Sleep,
-            cpus: vec![],
-            seed: Seed(1),
-        }
-    }
 
     /// Supervises a load whose one worker ends when it is interrupted. What the number behind the last one
     /// written stands for afterwards, and that number.
     fn supervise(abandoned: bool) -> (Claim, u64) {
-        let spec = spec();
-        let shared = Shared {
-            schedule: Schedule::new(1 << 10, false, 1),
-            stop_at: AtomicU64::new(u64::MAX),
-            abandon: AtomicBool::new(abandoned),
-            session_limits: None,
-            made_when_claimed: None,
-            phase_ends: vec![Ticks(u64::MAX / 2)],
-            alive: AtomicU64::new(1),
-        };
+        let spec = plain(Model::Open { process: Process::Constant }, "100s@1000/s");
+        let shared = Shared { abandon: AtomicBool::new(abandoned), ..shared(1 << 10, 1) };
         let mut writer = Writer::new(Sequencer::new(&spec, Box::new(NoTickets)).unwrap());
         writer.fill(&shared.schedule, u64::MAX);
         let mut number = shared.schedule.take_number(0);

@@ -163,20 +163,18 @@ fn wake_all<F: Future<Output = ()>, C: Clock, K: Sink>(tasks: &mut Tasks<F>, loc
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::local::Shared;
-    use crate::phases::parse_phases;
-    use crate::schedule::{Schedule, Writer};
+    use crate::doubles::{bare_session, plain};
+    use crate::schedule::Writer;
     use crate::sequencer::Sequencer;
-    use crate::session::{Conditions, Happenings, Replacement, run_session};
+    use crate::session::{Conditions, Replacement, run_session};
+    use crate::simulate::{Collected, Losses};
     use crate::spec::{LoadSpec, Model, Think};
+    use crate::unit_doubles::shared;
     use clock::SimClock;
-    use driver::{Command, KernelStamp, OpError, Reply, Session, ValueRef};
+    use driver::{Command, KernelStamp, OpError, Session};
     use record::RawSample;
-    use std::cell::RefCell;
     use std::os::fd::RawFd;
-    use std::rc::Rc;
-    use std::sync::atomic::{AtomicBool, AtomicU64};
-    use units::{Outcome, Seed};
+    use units::Outcome;
     use workload::Workload;
     use workload::noop::{Mode, NoOp};
 
@@ -229,6 +227,7 @@ mod tests {
     struct Mute;
 
     impl Session for Mute {
+        bare_session!();
         fn descriptor(&self) -> Option<RawFd> {
             Some(0)
         }
@@ -238,16 +237,7 @@ mod tests {
         fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
             Poll::Pending
         }
-        fn reply(&self, _: usize) -> Reply {
-            Reply::default()
-        }
-        fn value(&self, _: usize, _: usize, _: usize) -> Option<ValueRef<'_>> {
-            None
-        }
         fn arrived(&self) -> Option<KernelStamp> {
-            None
-        }
-        fn last_error(&self) -> Option<String> {
             None
         }
     }
@@ -262,48 +252,14 @@ mod tests {
         }
     }
 
-    impl Happenings for Plenty {
-        fn lost(&self, _session: u16, _at: Ticks, _words: Option<String>) {}
-        fn replaced(&self, _session: u16, _from: Ticks, _until: Ticks) {}
-        fn first_error(&self, _session: u16, _at: Ticks, _outcome: Outcome, _words: String) {}
-        fn paused(&self, _at: Ticks) {}
-    }
-
-    #[derive(Clone, Default)]
-    struct Collected(Rc<RefCell<Vec<RawSample>>>);
-
-    impl Sink for Collected {
-        fn push(&mut self, sample: RawSample) {
-            self.0.borrow_mut().push(sample);
-        }
-    }
-
     /// The worker's end and its samples: `requests` questions that nobody answers, the first at 10.5 ms.
     fn work(timeout: Nanos, requests: u64, refusal: Option<i32>) -> (io::Result<()>, Vec<RawSample>) {
         let spec = LoadSpec {
-            model: Model::Closed { think: Think::None },
-            phases: parse_phases("100s").unwrap(),
-            operations: vec!["NoOp".into()],
-            mix: vec![1.0],
-            sessions: 1,
-            workers: 1,
             requests: Some(requests),
             timeout: Some(timeout),
-            drain: Nanos::from_secs(1),
-            retries: 0,
-            pacing: Pacing::Sleep,
-            cpus: vec![],
-            seed: Seed(1),
+            ..plain(Model::Closed { think: Think::None }, "100s")
         };
-        let shared = Shared {
-            schedule: Schedule::new(1 << 10, false, 1),
-            stop_at: AtomicU64::new(u64::MAX),
-            abandon: AtomicBool::new(false),
-            session_limits: None,
-            made_when_claimed: None,
-            phase_ends: vec![Ticks(u64::MAX / 2)],
-            alive: AtomicU64::new(1),
-        };
+        let shared = shared(1 << 10, 1);
         let workload = NoOp::new(Mode::Ping);
         Writer::new(Sequencer::new(&spec, workload.tickets()).unwrap()).fill(&shared.schedule, u64::MAX);
         let (clock, samples) = (SimClock::new(), Collected::default());
@@ -311,7 +267,7 @@ mod tests {
             spec: &spec,
             workload: &workload,
             replacement: &Plenty,
-            happenings: &Plenty,
+            happenings: &Losses::default(),
             lead_in: Ticks(10_500_000),
         };
         let local = Local::new(clock.clone(), &shared, samples.clone(), 1, spec.timeout, None);

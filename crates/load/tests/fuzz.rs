@@ -2,11 +2,14 @@
 //!
 //! `cargo xtask soak --fuzz` does the same for as long as it is told.
 
+mod doubles;
+
+use doubles::plain;
 use load::arrivals::Process;
-use load::{LoadSpec, Model, Pacing, Sequencer, parse_mix, parse_phases};
+use load::{LoadSpec, Model, Sequencer, parse_mix, parse_phases};
 use std::path::PathBuf;
 use testkit::fuzz::Fuzz;
-use units::{Nanos, Seed};
+use units::Nanos;
 use workload::Workload;
 use workload::noop::NoOp;
 
@@ -100,21 +103,7 @@ fn fuzz_arrivals_and_quantities() {
 /// What can be parsed can be run: some requests, none before the one before it.
 fn first_requests(process: Process, phases: &str) {
     let workload = NoOp::from_overrides(&[]).expect("its defaults");
-    let spec = LoadSpec {
-        model: Model::Open { process },
-        phases: parse_phases(phases).expect("phases"),
-        operations: vec!["NoOp".to_owned()],
-        mix: vec![1.0],
-        sessions: 4,
-        workers: 1,
-        requests: Some(50),
-        timeout: None,
-        drain: Nanos::from_secs(1),
-        retries: 0,
-        pacing: Pacing::Sleep,
-        cpus: vec![],
-        seed: Seed(1),
-    };
+    let spec = LoadSpec { sessions: 4, requests: Some(50), ..plain(Model::Open { process }, phases) };
     // What `--phases` can say and no load can be is refused here, in one line, too.
     let mut sequencer = match Sequencer::new(&spec, workload.tickets()) {
         Ok(sequencer) => sequencer,

@@ -1,22 +1,18 @@
 //! The frozen server, live: over real sockets, compared request by request with the server's own log.
 
+mod doubles;
 mod echo;
 
 use clock::{Anchors, ClockChoice, LiveClock};
+use doubles::{Silent, plain};
 use driver::Execution;
 use echo::{Answer, EchoServer, Numbers};
 use load::arrivals::Process;
-use load::{Journal, LoadSpec, Model, Pacing, Subject, Think, parse_phases};
-use record::{EventKind, RawSample};
+use load::{LoadSpec, Model, Pacing, Subject, Think};
+use record::RawSample;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Nanos, Outcome, Seed, Ticks};
-
-struct Silent;
-
-impl Journal for Silent {
-    fn event(&self, _: EventKind, _: Ticks, _: Ticks, _: String, _: String) {}
-}
 
 struct Outcomes {
     samples: Vec<RawSample>,
@@ -78,19 +74,12 @@ fn run_and_stop(spec: &LoadSpec, after: Option<Nanos>) -> Outcomes {
 
 fn spec(model: Model, phases: &str, sessions: u32) -> LoadSpec {
     LoadSpec {
-        model,
-        phases: parse_phases(phases).unwrap(),
         operations: vec!["Echo".into()],
-        mix: vec![1.0],
         sessions,
-        workers: 1,
-        requests: None,
-        timeout: None,
         drain: Nanos::from_secs(5),
-        retries: 0,
         pacing: Pacing::SleepThenSpin,
-        cpus: vec![],
         seed: Seed(5),
+        ..plain(model, phases)
     }
 }
 

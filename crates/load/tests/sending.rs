@@ -1,19 +1,18 @@
 //! Requests that don't fit into the kernel's buffer at once.
 
+mod doubles;
+
 use clock::ClockChoice;
+use doubles::{bare_session, bare_target, plain, run_pings};
 use driver::{
-    Administration, Command, ConnectError, Dialect, Execution, Isolation, KernelStamp, OpError, Reply,
-    Session, StatementSpec, Target, ValueRef,
+    Command, ConnectError, Execution, Isolation, KernelStamp, OpError, Session, StatementSpec, Target,
 };
-use load::{Journal, LoadSpec, Model, Pacing, Subject, Think, parse_phases};
-use record::EventKind;
+use load::{LoadSpec, Model, Think};
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::AtomicBool;
 use std::task::Poll;
-use units::{Nanos, Outcome, Seed, Ticks};
-use workload::noop::{Mode, NoOp};
+use units::{Nanos, Outcome};
 
 /// More than any socket buffer takes.
 const REQUEST: usize = 4 << 20;
@@ -27,21 +26,12 @@ struct BulkySession {
 }
 
 impl Target for Bulky {
-    type Session = BulkySession;
-    fn execution(&self) -> Execution {
-        Execution::Polled
-    }
-    fn dialect(&self) -> Dialect {
-        Dialect::Null
-    }
+    bare_target!(BulkySession, Execution::Polled);
     fn connect(&self, _: &[StatementSpec], _: Option<Isolation>) -> Result<BulkySession, ConnectError> {
         let (stream, server) = UnixStream::pair().unwrap();
         stream.set_nonblocking(true).unwrap();
         std::thread::spawn(move || serve(server));
         Ok(BulkySession { stream, left: 0 })
-    }
-    fn administer(&self) -> Result<Box<dyn Administration>, ConnectError> {
-        Err(ConnectError::permanent("nothing to administer"))
     }
 }
 
@@ -60,6 +50,7 @@ impl BulkySession {
 }
 
 impl Session for BulkySession {
+    bare_session!();
     fn descriptor(&self) -> Option<RawFd> {
         Some(self.stream.as_raw_fd())
     }
@@ -77,54 +68,24 @@ impl Session for BulkySession {
             Err(_) => Poll::Ready(Err(OpError::lost(Outcome::ConnectionLost))),
         }
     }
-    fn reply(&self, _: usize) -> Reply {
-        Reply::default()
-    }
-    fn value(&self, _: usize, _: usize, _: usize) -> Option<ValueRef<'_>> {
-        None
-    }
     fn arrived(&self) -> Option<KernelStamp> {
         None
     }
-    fn last_error(&self) -> Option<String> {
-        None
-    }
-}
-
-struct Silent;
-
-impl Journal for Silent {
-    fn event(&self, _: EventKind, _: Ticks, _: Ticks, _: String, _: String) {}
 }
 
 /// Were room not watched for, the rest of a request would never leave: its time limit would show that.
 #[test]
 fn a_request_larger_than_the_socket_buffer_is_sent_as_room_appears() {
     let spec = LoadSpec {
-        model: Model::Closed { think: Think::None },
-        phases: parse_phases("60s").unwrap(),
-        operations: vec!["NoOp".into()],
-        mix: vec![1.0],
         sessions: 2,
-        workers: 1,
         requests: Some(10),
         timeout: Some(Nanos::from_secs(20)),
         drain: Nanos::from_secs(20),
-        retries: 0,
-        pacing: Pacing::Sleep,
-        cpus: vec![],
-        seed: Seed(1),
+        ..plain(Model::Closed { think: Think::None }, "60s")
     };
     let clock = clock::calibrate(ClockChoice::Auto).unwrap().start();
-    let workload = NoOp::new(Mode::Ping);
-    let sessions = load::connect_all(&Bulky, &[], None, 2).unwrap();
-    let subject = Subject { target: &Bulky, sessions, statements: &[], isolation: None, workload: &workload };
-    let rings = load::rings_needed(&spec, Execution::Polled);
-    let (producers, mut consumers): (Vec<_>, Vec<_>) = (0..rings).map(|_| record::ring(1 << 10)).unzip();
-    load::run(subject, &spec, clock, producers, &Silent, &AtomicBool::new(false)).unwrap();
-    let mut outcomes = Vec::new();
-    consumers.iter_mut().for_each(|c| {
-        c.drain(|sample| outcomes.push(sample.outcome));
-    });
+    let (result, samples) = run_pings(&Bulky, &spec, clock);
+    result.unwrap();
+    let outcomes: Vec<u8> = samples.iter().map(|s| s.outcome).collect();
     assert_eq!(outcomes, [Outcome::Ok.code(); 10]);
 }

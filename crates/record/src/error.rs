@@ -35,6 +35,18 @@ pub enum RecordError {
         /// The path as given.
         path: PathBuf,
     },
+    /// There is no such directory.
+    #[error("{}: no such truth log: check the path, or let `truetail store` write one", path.display())]
+    NoTruthLog {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// The path is there and holds no `truth.toml`.
+    #[error("{} is not a truth log (it has no truth.toml): name the directory that the store wrote its truth log to", path.display())]
+    NotATruthLog {
+        /// The path as given.
+        path: PathBuf,
+    },
     /// A later version wrote it.
     #[error(
         "{}: recording format {found}, but this truetail reads formats 1 to {newest}: use truetail {tool} or later",

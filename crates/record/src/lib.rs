@@ -17,6 +17,7 @@
 //! | write a simulation or an import | [`RecordingWriter`] |
 //! | read | [`Recording`], its [`scan`](Recording::scan) for the samples |
 //! | add what was computed from it | [`conclude`] |
+//! | log what a simulated store knows of its requests | [`TruthRecorder`], [`TruthWriter`]; read it with [`TruthLog`] |
 #![deny(missing_docs)]
 
 mod columns;
@@ -28,12 +29,14 @@ mod live;
 mod parts;
 mod reader;
 mod recorder;
+mod reserve;
 mod ring;
 mod sample;
 mod scan;
 mod sealed;
 mod table;
 mod thrift;
+mod truth;
 mod wire;
 mod writer;
 
@@ -50,4 +53,8 @@ pub use reader::{Recording, conclude};
 pub use recorder::{EventSink, Finished, NoiseSink, Recorder, RecorderConfig};
 pub use ring::{Consumer, Producer, ring};
 pub use sample::{Measure, NO_SESSION, RawSample, Sample, SampleBatch, flags};
+pub use truth::{
+    TruthEnd, TruthEvents, TruthFinished, TruthHeader, TruthLog, TruthProducer, TruthRecorder,
+    TruthRecorderConfig, TruthRow, TruthStaleness, TruthWriter, key_hash,
+};
 pub use writer::{DATABASE_PREFIX, RecordingWriter, require_vacant};

@@ -26,8 +26,8 @@ const EMPTY: RawSample = RawSample {
 #[repr(align(64))]
 struct Line(AtomicU64);
 
-struct Shared {
-    slots: Box<[UnsafeCell<RawSample>]>,
+struct Shared<T> {
+    slots: Box<[UnsafeCell<T>]>,
     /// Samples written since the start; written by the producer alone.
     written: Line,
     /// Samples taken since the start; written by the consumer alone.
@@ -39,13 +39,13 @@ struct Shared {
 // SAFETY: a slot is written by the producer only while `written − taken < capacity` excludes it from the
 // consumer's range, and read by the consumer only below `written`; the Release/Acquire pairs on `written`
 // and `taken` order those accesses.
-unsafe impl Sync for Shared {}
-// SAFETY: as above; RawSample is plain data.
-unsafe impl Send for Shared {}
+unsafe impl<T: Copy + Send> Sync for Shared<T> {}
+// SAFETY: as above; what is `Copy` is plain data.
+unsafe impl<T: Copy + Send> Send for Shared<T> {}
 
 /// The worker's end.
-pub struct Producer {
-    shared: Arc<Shared>,
+pub struct Producer<T = RawSample> {
+    shared: Arc<Shared<T>>,
     mask: u64,
     written: u64,
     /// The consumer's position as last seen; refreshed only when the ring looks full.
@@ -53,8 +53,8 @@ pub struct Producer {
 }
 
 /// The recorder's end.
-pub struct Consumer {
-    shared: Arc<Shared>,
+pub struct Consumer<T = RawSample> {
+    shared: Arc<Shared<T>>,
     mask: u64,
     taken: u64,
 }
@@ -62,9 +62,14 @@ pub struct Consumer {
 /// A ring of at least `capacity` samples (rounded up to a power of two); 56 bytes each, all of them touched
 /// here, so that the first push faults no page in.
 pub fn ring(capacity: usize) -> (Producer, Consumer) {
+    ring_of(capacity, EMPTY)
+}
+
+/// The same for rows of another kind; `empty` is what the slots hold before.
+pub(crate) fn ring_of<T: Copy + Send>(capacity: usize, empty: T) -> (Producer<T>, Consumer<T>) {
     let capacity = capacity.max(2).next_power_of_two();
     let shared = Arc::new(Shared {
-        slots: (0..capacity).map(|_| UnsafeCell::new(EMPTY)).collect(),
+        slots: (0..capacity).map(|_| UnsafeCell::new(empty)).collect(),
         written: Line(AtomicU64::new(0)),
         taken: Line(AtomicU64::new(0)),
         dropped: Line(AtomicU64::new(0)),
@@ -76,10 +81,10 @@ pub fn ring(capacity: usize) -> (Producer, Consumer) {
     )
 }
 
-impl Producer {
+impl<T: Copy + Send> Producer<T> {
     /// Appends a sample, or counts a drop when the ring is full. ≈ 2 ns; no allocation, lock or wait.
     #[inline(always)]
-    pub fn push(&mut self, sample: RawSample) {
+    pub fn push(&mut self, sample: T) {
         if self.written - self.taken_seen > self.mask && !self.refresh() {
             return;
         }
@@ -110,9 +115,9 @@ impl Producer {
     }
 }
 
-impl Consumer {
+impl<T: Copy + Send> Consumer<T> {
     /// Hands all samples written so far to `take`, in order, and frees their slots. Gives their number.
-    pub fn drain(&mut self, mut take: impl FnMut(&RawSample)) -> u64 {
+    pub fn drain(&mut self, mut take: impl FnMut(&T)) -> u64 {
         let written = self.shared.written.0.load(Ordering::Acquire);
         let count = written - self.taken;
         while self.taken < written {

@@ -2,10 +2,12 @@
 
 use crate::error::one_line;
 use crate::parts::{self, Part, PartWriter};
+use crate::reserve;
 use crate::sealed::{self, PartFacts, ROWS_MAX};
 use crate::table::sample;
 use crate::table::small::Row;
 use crate::table::{SampleReader, small};
+use crate::truth::TRUTH_FILE;
 use crate::wire::{self, RunFile};
 use crate::{
     Columns, EndOfRun, Event, NoiseObservation, NoiseSourceFacts, Provenance, RecordError, RunHeader, Sample,
@@ -94,31 +96,8 @@ impl RecordingWriter {
             },
         };
         writer.write_run_file()?;
-        writer.take_reserve()?;
+        reserve::take(&writer.dir)?;
         Ok(writer)
-    }
-
-    /// Space by which a recording can be closed on a disk that has become full meanwhile: without its end,
-    /// nobody would know what is missing.
-    fn take_reserve(&self) -> Result<(), RecordError> {
-        let path = self.dir.join(RESERVE_FILE);
-        // Not zeros: some file systems keep those for nothing.
-        let mut filler = 0x9E37_79B9_u32;
-        let bytes: Vec<u8> = std::iter::repeat_with(|| {
-            filler = filler.wrapping_mul(0x0019_660D).wrapping_add(0x3C6E_F35F);
-            filler.to_be_bytes()[0]
-        })
-        .take(RESERVE_BYTES)
-        .collect();
-        std::fs::write(&path, bytes).map_err(|cause| {
-            self.give_reserve_back();
-            RecordError::Io { doing: "write", path, cause }
-        })
-    }
-
-    fn give_reserve_back(&self) {
-        // If it is gone, so much the better.
-        let _ = std::fs::remove_file(self.dir.join(RESERVE_FILE));
     }
 
     /// The recording's directory.
@@ -243,7 +222,7 @@ impl RecordingWriter {
         self.run.parts =
             self.clients.iter().map(|(&client, open)| (client, open.parts.parts().len() as u32)).collect();
         self.run.end = Some(end.clone());
-        self.give_reserve_back();
+        reserve::give_back(&self.dir);
         self.write_run_file()?;
         // Whatever happens to the merge, the single parts are whole and are what counts.
         let _ = self.compact();
@@ -267,20 +246,7 @@ impl RecordingWriter {
         let name = |facts: &PartFacts| dir.join(parts::file_name(facts));
         let noise = self.noise_parts.parts();
         parts::compact(noise, ROWS_MAX as u64, 1, name, merge_rows::<NoiseObservation>)?;
-        self.compact_events()
-    }
-
-    /// All events become `events.parquet`, unless they are too many for one part.
-    fn compact_events(&self) -> Result<(), RecordError> {
-        let events = self.event_parts.parts();
-        if events.iter().map(|part| part.rows).sum::<u64>() > ROWS_MAX as u64 {
-            return Ok(());
-        }
-        let single = self.dir.join(small::EVENTS).with_extension("parquet");
-        parts::compact(events, ROWS_MAX as u64, 1, |_| single.clone(), merge_rows::<Event>)?;
-        // Empty by now, or never made; if it is neither, it stays.
-        let _ = std::fs::remove_dir(self.dir.join(small::EVENTS));
-        Ok(())
+        compact_events(&self.dir, self.event_parts.parts())
     }
 }
 
@@ -289,15 +255,10 @@ impl Drop for RecordingWriter {
         if !self.finished {
             // Nobody is left to hear of an error; the recording is cut short anyway.
             let _ = self.close_part();
-            self.give_reserve_back();
+            reserve::give_back(&self.dir);
         }
     }
 }
-
-/// Readers ignore names that end with `tmp`.
-const RESERVE_FILE: &str = "reserve.tmp";
-/// A `run.toml` with its end takes less than half of it.
-const RESERVE_BYTES: usize = 48 << 10;
 
 pub(crate) const RUN_FILE: &str = "run.toml";
 pub(crate) const SUMMARY_FILE: &str = "summary.json";
@@ -326,6 +287,9 @@ pub fn require_vacant(dir: &Path) -> Result<(), RecordError> {
     };
     if dir.join(RUN_FILE).exists() {
         return occupied("already holds a recording");
+    }
+    if dir.join(TRUTH_FILE).exists() {
+        return occupied("already holds a truth log");
     }
     let foreign = |entry: &std::io::Result<std::fs::DirEntry>| {
         entry.as_ref().map_or(true, |e| !e.file_name().to_string_lossy().starts_with(DATABASE_PREFIX))
@@ -386,7 +350,8 @@ impl Counts {
     }
 }
 
-fn close_rows<R: Row>(parts: &mut PartWriter, rows: &mut Vec<R>) -> Result<(), RecordError> {
+/// Writes rows as parts of their own and forgets them.
+pub(crate) fn close_rows<R: Row>(parts: &mut PartWriter, rows: &mut Vec<R>) -> Result<(), RecordError> {
     if rows.is_empty() {
         return Ok(());
     }
@@ -394,6 +359,18 @@ fn close_rows<R: Row>(parts: &mut PartWriter, rows: &mut Vec<R>) -> Result<(), R
     let result = chunks.try_for_each(|chunk| parts.write(chunk.len(), |facts| R::encode(chunk, facts)));
     rows.clear();
     result
+}
+
+/// All events become `events.parquet`, unless they are too many for one part.
+pub(crate) fn compact_events(dir: &Path, parts: &[Part]) -> Result<(), RecordError> {
+    if parts.iter().map(|part| part.rows).sum::<u64>() > ROWS_MAX as u64 {
+        return Ok(());
+    }
+    let single = dir.join(small::EVENTS).with_extension("parquet");
+    parts::compact(parts, ROWS_MAX as u64, 1, |_| single.clone(), merge_rows::<Event>)?;
+    // Empty by now, or never made; if it is neither, it stays.
+    let _ = std::fs::remove_dir(dir.join(small::EVENTS));
+    Ok(())
 }
 
 fn merge_samples(group: &[Part], facts: &PartFacts) -> Result<Vec<u8>, String> {
@@ -406,7 +383,7 @@ fn merge_samples(group: &[Part], facts: &PartFacts) -> Result<Vec<u8>, String> {
     sample::encode(&all, facts).map_err(one_line)
 }
 
-fn merge_rows<R: Row>(group: &[Part], facts: &PartFacts) -> Result<Vec<u8>, String> {
+pub(crate) fn merge_rows<R: Row>(group: &[Part], facts: &PartFacts) -> Result<Vec<u8>, String> {
     let mut all = Vec::new();
     for part in group {
         all.append(&mut R::decode(&sealed::open(&part.path)?)?);

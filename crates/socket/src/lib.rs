@@ -5,8 +5,10 @@
 //! and `completed`.
 #![deny(missing_docs)]
 
+mod buffer;
 mod deadline;
 mod stream;
 
+pub use buffer::Buffer;
 pub use deadline::Deadline;
 pub use stream::{Readiness, Socket};

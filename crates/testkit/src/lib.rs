@@ -6,6 +6,7 @@
 //! - [`syscalls`]: "no syscall of our own", proven in a jailed child;
 //! - `locked`: "no lock", by counting locked instructions (x86-64);
 //! - [`postgres`]: a real PostgreSQL server that a test starts, freezes, restarts and throws away;
+//! - [`redis`]: the same for Redis;
 //! - [`browser`]: a real browser that opens a page, zooms it and looks at it;
 //! - [`documented`]: JSON documents against the page that describes them, field by field.
 //!
@@ -15,10 +16,12 @@
 pub mod alloc;
 pub mod browser;
 mod command;
+mod directory;
 pub mod documented;
 pub mod fuzz;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub mod locked;
 pub mod memory;
 pub mod postgres;
+pub mod redis;
 pub mod syscalls;

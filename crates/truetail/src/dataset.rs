@@ -82,7 +82,7 @@ impl DataSetAction<'_> {
                 .collect();
             output::json(&json!({
                 "schema": "truetail.dataset/1",
-                "workload": self.options.workload.as_deref().unwrap_or("ycsb"),
+                "workload": self.options.workload.as_deref().unwrap_or(self.options.default_workload()),
                 "state": state,
                 "passed": passed,
                 "checks": checks,

@@ -19,6 +19,7 @@ mod registry;
 mod run;
 mod search;
 mod settings;
+mod store;
 
 use std::process::ExitCode;
 

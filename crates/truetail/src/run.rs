@@ -130,6 +130,7 @@ fn execution_of(target: &AnyTarget) -> Execution {
         AnyTarget::Null(target) => target.execution(),
         AnyTarget::Sqlite(target) => target.execution(),
         AnyTarget::Postgres(target) => target.execution(),
+        AnyTarget::Redis(target) => target.execution(),
     }
 }
 

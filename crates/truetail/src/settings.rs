@@ -202,6 +202,14 @@ pub(crate) struct RunOptions {
     #[arg(skip)]
     #[serde(skip_serializing)]
     export: Option<toml::Table>,
+    /// In a file: what `truetail store` takes.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    store: Option<toml::Table>,
+    /// In a file: what `truetail prove` takes.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    prove: Option<toml::Table>,
 }
 
 /// Takes each field from the first that has it.
@@ -261,7 +269,8 @@ impl RunOptions {
             slot.get_or_insert(value);
         }
         fill(&mut self.target, DEFAULT_TARGET.to_owned());
-        fill(&mut self.workload, "ycsb".to_owned());
+        let workload = self.default_workload().to_owned();
+        fill(&mut self.workload, workload);
         fill(&mut self.scale, 1.0);
         fill(&mut self.closed, false);
         let trace = self.arrivals.as_deref().is_some_and(|a| a.starts_with("trace:"));
@@ -306,6 +315,16 @@ impl RunOptions {
     }
 
     /// The wanted workload.
+    /// What is asked of a target when nothing is said.
+    pub(crate) fn default_workload(&self) -> &'static str {
+        if self.has_key_value_target() { "noop" } else { "ycsb" }
+    }
+
+    fn has_key_value_target(&self) -> bool {
+        let url = self.target.as_deref().and_then(|text| driver::TargetUrl::parse(text).ok());
+        url.and_then(|url| registry::driver_of(&url).ok()).is_some_and(|entry| entry.key_value)
+    }
+
     pub(crate) fn workload_choice(&self) -> anyhow::Result<WorkloadChoice> {
         let mut parameters = Vec::new();
         for pair in &self.param {
@@ -324,8 +343,14 @@ impl RunOptions {
         if !(scale.is_finite() && scale > 0.0) {
             bail!("--scale {scale}: must be above 0");
         }
+        let name = self.workload.clone().unwrap_or_else(|| self.default_workload().to_owned());
+        if name == "noop" && self.has_key_value_target() && !parameters.iter().any(|(name, _)| name == "mode")
+        {
+            // The other modes are statements.
+            parameters.push(("mode".to_owned(), "ping".to_owned()));
+        }
         Ok(WorkloadChoice {
-            name: self.workload.clone().unwrap_or_else(|| "ycsb".to_owned()),
+            name,
             scale,
             seed: self.seed(),
             parameters,

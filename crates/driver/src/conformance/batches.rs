@@ -1,8 +1,11 @@
 //! Exchanges: single commands, batches, refusals, several sessions.
 
+use super::key_value::{self, has_records};
 use super::table::{self, COUNT_FROM, DELETE, INSERT, SELECT};
 use super::{Fixture, connect, ensure, same, speaks_sql, told};
-use crate::{Command, Conversation, Dialect, Direct, OpError, Reply, Session, Target, Value};
+use crate::{
+    Command, Conversation, Dialect, Direct, Isolation, KeyValue, OpError, Reply, Session, Target, Value,
+};
 use units::Outcome;
 
 /// Stages all commands, then exchanges once.
@@ -35,11 +38,32 @@ pub(super) fn unknown_statement_is_refused<F: Fixture>(fixture: &F) -> Result<()
     refused_and_usable(&mut session, Command::Statement { index: 0, arguments: &[] })
 }
 
+/// Commands of the other kind: records where there are tables; transactions where there are records.
+pub(super) fn what_the_target_lacks_is_refused<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if fixture.target().dialect() == Dialect::Null {
+        return Ok(()); // lacks nothing
+    }
+    let mut session = connect(fixture, &[], None)?;
+    if !has_records(fixture) {
+        let read = KeyValue::Read { key: "truetail_conformance", field: None };
+        return refused_and_usable(&mut session, Command::KeyValue(read));
+    }
+    for command in [Command::Begin, Command::Commit, Command::Rollback] {
+        refused_and_usable(&mut session, command)?;
+    }
+    match fixture.target().connect(&[], Some(Isolation::Serializable)) {
+        Ok(_) => Err("an isolation level was accepted without transactions".to_owned()),
+        Err(error) => ensure(!error.transient && error.message.contains("isolation"), || {
+            format!("expected a permanent error that speaks of isolation, got {error:?}")
+        }),
+    }
+}
+
 pub(super) fn wrong_argument_count_is_refused<F: Fixture>(fixture: &F) -> Result<(), String> {
-    let dialect = fixture.target().dialect();
-    if dialect == Dialect::KeyValue {
+    if has_records(fixture) {
         return Ok(());
     }
+    let dialect = fixture.target().dialect();
     if !speaks_sql(fixture) {
         let mut session = connect(fixture, &table::statements(dialect), None)?;
         return refused_and_usable(&mut session, Command::Statement { index: SELECT, arguments: &[] });
@@ -59,7 +83,7 @@ pub(super) fn wrong_argument_count_is_refused<F: Fixture>(fixture: &F) -> Result
 }
 
 /// A refused command takes what was staged before it along, and leaves the session usable.
-fn refused_and_usable<S: Session>(session: &mut S, command: Command<'_>) -> Result<(), String> {
+pub(super) fn refused_and_usable<S: Session>(session: &mut S, command: Command<'_>) -> Result<(), String> {
     let staged = session.stage(Command::Ping);
     told(staged, session, "staging a ping")?;
     let refusal = session.stage(command);
@@ -75,6 +99,9 @@ fn refused_and_usable<S: Session>(session: &mut S, command: Command<'_>) -> Resu
 }
 
 pub(super) fn many_exchanges<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if has_records(fixture) {
+        return key_value::many_exchanges(fixture);
+    }
     if !speaks_sql(fixture) {
         let mut session = connect(fixture, &[], None)?;
         return (0..1000).try_for_each(|_| {
@@ -95,6 +122,9 @@ pub(super) fn many_exchanges<F: Fixture>(fixture: &F) -> Result<(), String> {
 }
 
 pub(super) fn batch_answers_in_order<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if has_records(fixture) {
+        return key_value::batch_answers_in_order(fixture);
+    }
     if !speaks_sql(fixture) {
         return Ok(());
     }
@@ -119,6 +149,9 @@ pub(super) fn batch_answers_in_order<F: Fixture>(fixture: &F) -> Result<(), Stri
 }
 
 pub(super) fn error_in_a_batch<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if has_records(fixture) {
+        return key_value::error_in_a_batch(fixture);
+    }
     if !speaks_sql(fixture) {
         return Ok(());
     }
@@ -140,6 +173,9 @@ pub(super) fn error_in_a_batch<F: Fixture>(fixture: &F) -> Result<(), String> {
 }
 
 pub(super) fn two_sessions<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if has_records(fixture) {
+        return key_value::two_sessions(fixture);
+    }
     if !speaks_sql(fixture) {
         let (mut first, mut second) = (connect(fixture, &[], None)?, connect(fixture, &[], None)?);
         return [&mut first, &mut second].into_iter().try_for_each(|session| {

@@ -1,6 +1,7 @@
 //! What a driver says of itself, held against what it does.
 
 use super::batches::exchange;
+use super::key_value::{self, has_records};
 use super::table::{self, COUNT_FROM, INSERT, SELECT, UPDATE};
 use super::{Fixture, connect, ensure, same, speaks_sql, told};
 use crate::{Command, Direct, Execution, Session, Target, TargetFacts, Value};
@@ -79,15 +80,23 @@ pub(super) fn no_allocation<F: Fixture>(fixture: &F) -> Result<(), String> {
     let before = calls()?;
     drop(std::hint::black_box(Box::new(0_u8)));
     ensure(calls()? > before, || "the fixture's allocation count does not count".to_owned())?;
+    if has_records(fixture) {
+        let (mut session, keys) = key_value::steady(fixture)?;
+        return steady_state(&calls, |round| key_value::steady_round(&mut session, round, &keys));
+    }
     let sql = speaks_sql(fixture);
     let mut session = if sql { table::session(fixture, 20)?.1 } else { connect(fixture, &[], None)? };
-    for round in 0..50 {
-        steady_round(&mut session, round, sql)?;
-    }
+    steady_state(&calls, |round| steady_round(&mut session, round as i64, sql))
+}
+
+/// Rounds that may allocate, then rounds that may not.
+fn steady_state(
+    calls: &dyn Fn() -> Result<u64, String>,
+    mut work: impl FnMut(usize) -> Result<(), String>,
+) -> Result<(), String> {
+    (0..50).try_for_each(&mut work)?;
     let before = calls()?;
-    for round in 0..1000 {
-        steady_round(&mut session, round, sql)?;
-    }
+    (0..1000).try_for_each(&mut work)?;
     same(calls()? - before, 0, "calls of the allocator in 1000 rounds")
 }
 

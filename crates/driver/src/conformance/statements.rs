@@ -1,5 +1,6 @@
 //! Statements: values, counts, and what administration does.
 
+use super::key_value::{self, has_records};
 use super::table::{self, COUNT_FROM, DELETE, INSERT, NAME, SELECT, UPDATE};
 use super::{Fixture, ensure, same, speaks_sql, told};
 use crate::{Command, Direct, Reply, Session, StatementSpec, Target, Value};
@@ -18,6 +19,9 @@ fn round_trip<S: Session>(session: &mut S, row: &[Value<'_>; 5]) -> Result<(), S
 }
 
 pub(super) fn values_come_back<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if has_records(fixture) {
+        return key_value::values_come_back(fixture);
+    }
     if !speaks_sql(fixture) {
         return Ok(());
     }
@@ -48,6 +52,9 @@ pub(super) fn values_come_back<F: Fixture>(fixture: &F) -> Result<(), String> {
 }
 
 pub(super) fn nulls_come_back<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if has_records(fixture) {
+        return key_value::missing_fields(fixture);
+    }
     if !speaks_sql(fixture) {
         return Ok(());
     }
@@ -57,6 +64,9 @@ pub(super) fn nulls_come_back<F: Fixture>(fixture: &F) -> Result<(), String> {
 }
 
 pub(super) fn long_text_comes_back<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if has_records(fixture) {
+        return key_value::long_text_comes_back(fixture);
+    }
     if !speaks_sql(fixture) {
         return Ok(());
     }
@@ -78,6 +88,9 @@ pub(super) fn long_text_comes_back<F: Fixture>(fixture: &F) -> Result<(), String
 }
 
 pub(super) fn values_end<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if has_records(fixture) {
+        return key_value::values_end(fixture);
+    }
     if !speaks_sql(fixture) {
         return Ok(());
     }
@@ -94,6 +107,9 @@ pub(super) fn values_end<F: Fixture>(fixture: &F) -> Result<(), String> {
 }
 
 pub(super) fn rows_and_changes_are_counted<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if has_records(fixture) {
+        return key_value::rows_and_changes_are_counted(fixture);
+    }
     if !speaks_sql(fixture) {
         return Ok(());
     }
@@ -108,6 +124,9 @@ pub(super) fn rows_and_changes_are_counted<F: Fixture>(fixture: &F) -> Result<()
 }
 
 pub(super) fn misses_touch_nothing<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if has_records(fixture) {
+        return key_value::misses_touch_nothing(fixture);
+    }
     if !speaks_sql(fixture) {
         return Ok(());
     }
@@ -127,7 +146,7 @@ pub(super) fn misses_touch_nothing<F: Fixture>(fixture: &F) -> Result<(), String
 }
 
 pub(super) fn bad_statement_fails_to_connect<F: Fixture>(fixture: &F) -> Result<(), String> {
-    if !speaks_sql(fixture) {
+    if !speaks_sql(fixture) && !has_records(fixture) {
         return Ok(());
     }
     let bad = [StatementSpec::counted("SELECT something FROM nowhere_at_all", &[])];
@@ -140,6 +159,9 @@ pub(super) fn bad_statement_fails_to_connect<F: Fixture>(fixture: &F) -> Result<
 }
 
 pub(super) fn administration_works<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if has_records(fixture) {
+        return administration_refuses_sql(fixture);
+    }
     if !speaks_sql(fixture) {
         return Ok(());
     }
@@ -158,6 +180,23 @@ pub(super) fn administration_works<F: Fixture>(fixture: &F) -> Result<(), String
     })?;
     failed_load_leaves_nothing(&mut *administration)?;
     same(table::count(&mut *administration)?.as_str(), "2", "rows after a failed load")
+}
+
+/// With words, and for good: whoever loads tables into a store must be told before the run.
+fn administration_refuses_sql<F: Fixture>(fixture: &F) -> Result<(), String> {
+    let mut administration = fixture.target().administer().map_err(|e| format!("administer: {e}"))?;
+    let sql = format!("SELECT * FROM {NAME}");
+    let refusals = [
+        ("a script", administration.script(&sql).err()),
+        ("a query", administration.query(&sql).err()),
+        ("a bulk load", administration.bulk(NAME, &["id"], &mut |_| false).err()),
+    ];
+    for (what, refusal) in refusals {
+        ensure(refusal.is_some_and(|error| !error.transient && !error.message.is_empty()), || {
+            format!("{what} was not refused for good")
+        })?;
+    }
+    Ok(())
 }
 
 fn failed_load_leaves_nothing(administration: &mut dyn crate::Administration) -> Result<(), String> {

@@ -1,12 +1,16 @@
 //! Transactions and the classes of errors.
 
 use super::batches::exchange;
+use super::key_value::has_records;
 use super::table::{self, COUNT_FROM, INSERT};
 use super::{Fixture, connect, ensure, same, speaks_sql, told};
 use crate::{Command, Dialect, Direct, Isolation, OpError, Session, StatementSpec, Target, Value, ValueType};
 use units::Outcome;
 
 pub(super) fn commit_is_seen<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if has_records(fixture) {
+        return Ok(());
+    }
     if !speaks_sql(fixture) {
         let mut session = connect(fixture, &[], None)?;
         let result = exchange(&mut session, &[Command::Begin, Command::Commit]);
@@ -49,6 +53,9 @@ pub(super) fn rollback_leaves_no_trace<F: Fixture>(fixture: &F) -> Result<(), St
 }
 
 pub(super) fn rollback_outside<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if has_records(fixture) {
+        return Ok(());
+    }
     let mut session = connect(fixture, &[], None)?;
     for command in [Command::Rollback, Command::Ping, Command::Rollback, Command::Begin, Command::Rollback] {
         let reply = Direct::new(&mut session).ask(command);

@@ -1,25 +1,12 @@
 use super::*;
 use crate::arrivals::Process;
-use crate::spec::{LoadSpec, Model, Pacing, Think, UserVisit};
+use crate::doubles::plain;
+use crate::spec::{LoadSpec, Model, Think, UserVisit};
 use units::Seed;
 use workload::NoTickets;
 
 fn sequencer(model: Model, phases: &str) -> Sequencer {
-    let spec = LoadSpec {
-        model,
-        phases: crate::phases::parse_phases(phases).unwrap(),
-        operations: vec!["A".into()],
-        mix: vec![1.0],
-        sessions: 1,
-        workers: 1,
-        requests: None,
-        timeout: None,
-        drain: Nanos::ZERO,
-        retries: 0,
-        pacing: Pacing::Sleep,
-        cpus: vec![],
-        seed: Seed(3),
-    };
+    let spec = LoadSpec { seed: Seed(3), ..plain(model, phases) };
     Sequencer::new(&spec, Box::new(NoTickets)).unwrap()
 }
 

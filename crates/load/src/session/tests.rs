@@ -1,21 +1,20 @@
 use super::*;
 use crate::arrivals::Process;
+use crate::doubles::{numbered_requests, plain};
 use crate::local::Shared;
-use crate::phases::parse_phases;
-use crate::schedule::{Schedule, Writer};
+use crate::schedule::Writer;
 use crate::sequencer::Sequencer;
-use crate::spec::{Model, Pacing};
+use crate::simulate::Losses;
+use crate::spec::Model;
+use crate::unit_doubles::{Nobody, shared};
 use clock::SimClock;
-use driver::{Administration, Command, Conversation, Dialect, StatementSpec, Target};
+use driver::{Command, Conversation, Target};
 use driver_null::NullTarget;
 use record::RawSample;
-use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::task::{Context, Poll, Waker};
-use units::Seed;
-use workload::{NoTickets, Operation, Tickets, WorkloadFacts};
+use workload::NoTickets;
 
 /// A transaction of one statement, which the run's end overtakes if so asked.
 struct Transactions {
@@ -24,22 +23,8 @@ struct Transactions {
 }
 
 impl Workload for Transactions {
-    type Plan = ();
-    fn facts(&self) -> WorkloadFacts {
-        WorkloadFacts { name: "transactions".into(), scale: 1.0, parameters: vec![] }
-    }
-    fn operations(&self) -> Vec<Operation> {
-        vec![Operation { name: "Pay", weight: 1.0 }]
-    }
-    fn statements(&self, _dialect: Dialect) -> Result<Vec<StatementSpec>, String> {
-        Ok(vec![])
-    }
-    fn tickets(&self) -> Box<dyn Tickets> {
-        Box::new(NoTickets)
-    }
-    fn new_plan(&self) {}
-    fn plan(&self, _request: Request, _plan: &mut ()) {}
-    async fn run<C: Conversation>(&self, _plan: &(), conversation: &mut C) -> Result<Outcome, OpError> {
+    numbered_requests!("Pay");
+    async fn run<C: Conversation>(&self, _plan: &u64, conversation: &mut C) -> Result<Outcome, OpError> {
         if self.overtaken {
             self.shared.abandon.store(true, Ordering::Relaxed);
         }
@@ -48,33 +33,6 @@ impl Workload for Transactions {
         workload::transaction::settled(conversation, steps).await?;
         Ok(Outcome::Ok)
     }
-    fn dataset(&self) -> Option<&dyn workload::dataset::DataSet> {
-        None
-    }
-    fn observe(&mut self, _administration: &mut dyn Administration) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-struct Nobody;
-
-impl<S> Replacement<S> for Nobody {
-    fn request(&self, _number: u16) {}
-    fn take(&self, _number: u16) -> Option<S> {
-        None
-    }
-}
-
-#[derive(Default)]
-struct Losses(Cell<u32>);
-
-impl Happenings for Losses {
-    fn lost(&self, _session: u16, _at: Ticks, _words: Option<String>) {
-        self.0.set(self.0.get() + 1);
-    }
-    fn replaced(&self, _session: u16, _from: Ticks, _until: Ticks) {}
-    fn first_error(&self, _session: u16, _at: Ticks, _outcome: Outcome, _words: String) {}
-    fn paused(&self, _at: Ticks) {}
 }
 
 /// One session of an open loop on the simulated clock.
@@ -89,29 +47,10 @@ struct Alone {
 impl Alone {
     fn new() -> Alone {
         let spec = LoadSpec {
-            model: Model::Open { process: Process::Constant },
-            phases: parse_phases("1s@1000/s").unwrap(),
             operations: vec!["Pay".into()],
-            mix: vec![1.0],
-            sessions: 1,
-            workers: 1,
-            requests: None,
-            timeout: None,
-            drain: Nanos::ZERO,
-            retries: 0,
-            pacing: Pacing::Sleep,
-            cpus: vec![],
-            seed: Seed(1),
+            ..plain(Model::Open { process: Process::Constant }, "1s@1000/s")
         };
-        let shared = Box::leak(Box::new(Shared {
-            schedule: Schedule::new(1, false, 1),
-            stop_at: AtomicU64::new(u64::MAX),
-            abandon: AtomicBool::new(false),
-            session_limits: None,
-            made_when_claimed: None,
-            phase_ends: vec![Ticks(1_000_000_000)],
-            alive: AtomicU64::new(1),
-        }));
+        let shared = Box::leak(Box::new(Shared { phase_ends: vec![Ticks(1_000_000_000)], ..shared(1, 1) }));
         let writer = Writer::new(Sequencer::new(&spec, Box::new(NoTickets)).unwrap());
         Alone { spec, writer, shared, clock: SimClock::new(), losses: Losses::default() }
     }

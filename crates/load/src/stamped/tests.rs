@@ -1,13 +1,11 @@
 use super::*;
-use crate::local::Shared;
-use crate::schedule::Schedule;
+use crate::doubles::bare_session;
+use crate::unit_doubles::shared;
 use clock::SimClock;
 use driver::KernelStamp;
 use std::collections::VecDeque;
 use std::future::Future;
-use std::os::fd::RawFd;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::task::{Context, Waker};
 use units::Nanos;
 
@@ -25,40 +23,14 @@ impl Told {
 }
 
 impl Session for Told {
-    fn descriptor(&self) -> Option<RawFd> {
-        None
-    }
-    fn stage(&mut self, _command: Command<'_>) -> Result<(), OpError> {
-        Ok(())
-    }
+    bare_session!(in_place);
     fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
         let Some(stamp) = self.answers.pop_front() else { return Poll::Pending };
         self.stamp = stamp;
         Poll::Ready(Ok(()))
     }
-    fn reply(&self, _command: usize) -> Reply {
-        Reply::default()
-    }
-    fn value(&self, _command: usize, _row: usize, _column: usize) -> Option<ValueRef<'_>> {
-        None
-    }
     fn arrived(&self) -> Option<KernelStamp> {
         self.stamp
-    }
-    fn last_error(&self) -> Option<String> {
-        None
-    }
-}
-
-fn shared() -> Shared {
-    Shared {
-        schedule: Schedule::new(1, false, 1),
-        stop_at: AtomicU64::new(u64::MAX),
-        abandon: AtomicBool::new(false),
-        session_limits: None,
-        made_when_claimed: None,
-        phase_ends: vec![Ticks(u64::MAX / 2)],
-        alive: AtomicU64::new(1),
     }
 }
 
@@ -68,7 +40,7 @@ fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
 
 /// A request of two exchanges, due at once, against a session that answers so.
 fn two_exchanges(stamps: &[Option<u64>]) -> (Result<(), OpError>, u64, bool) {
-    let (shared, clock) = (shared(), SimClock::new());
+    let (shared, clock) = (shared(1, 1), SimClock::new());
     let local = Local::new(clock.clone(), &shared, Vec::new(), 1, Some(Nanos(50)), None);
     let mut session = Told::new(stamps);
     let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(0));
@@ -102,7 +74,7 @@ fn a_kernel_stamp_belongs_to_the_last_exchange() {
 /// What a workload asks after a refusal (to roll back, say) is refused at once, too.
 #[test]
 fn a_request_that_is_called_off_waits_for_nothing() {
-    let (shared, clock) = (shared(), SimClock::new());
+    let (shared, clock) = (shared(1, 1), SimClock::new());
     let local = Local::new(clock.clone(), &shared, Vec::new(), 1, None, None);
     let mut session = Told::new(&[]);
     let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(1_000));

@@ -1,10 +1,11 @@
 //! A server that echoes request numbers over TCP, and can be frozen; its log is the truth that a recording is
 //! held against.
 
+use crate::doubles::{bare_session, bare_target, numbered_requests};
 use clock::{Clock, LiveClock};
 use driver::{
-    Administration, Command, ConnectError, Conversation, Dialect, Execution, Isolation, KernelStamp, OpError,
-    Reply, Session, StatementSpec, Target, Value, ValueRef,
+    Command, ConnectError, Conversation, Execution, Isolation, KernelStamp, OpError, Session, StatementSpec,
+    Target, Value,
 };
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,7 +13,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, Condvar, Mutex};
 use std::task::Poll;
 use units::{Outcome, Ticks};
-use workload::{NoTickets, Operation, Request, Tickets, Workload, WorkloadFacts};
+use workload::Workload;
 
 /// One answer, as the server itself saw it.
 #[derive(Clone, Copy)]
@@ -139,13 +140,7 @@ fn read_stamped(stream: &TcpStream, bytes: &mut [u8]) -> io::Result<(usize, Opti
 }
 
 impl Target for Echo {
-    type Session = EchoSession;
-    fn execution(&self) -> Execution {
-        Execution::Polled
-    }
-    fn dialect(&self) -> Dialect {
-        Dialect::Null
-    }
+    bare_target!(EchoSession, Execution::Polled);
     fn connect(&self, _: &[StatementSpec], _: Option<Isolation>) -> Result<EchoSession, ConnectError> {
         let stream = TcpStream::connect(self.address).map_err(|e| ConnectError::transient(e.to_string()))?;
         stream.set_nodelay(true).map_err(|e| ConnectError::permanent(e.to_string()))?;
@@ -153,12 +148,10 @@ impl Target for Echo {
         ask_for_stamps(&stream).map_err(|e| ConnectError::permanent(e.to_string()))?;
         Ok(EchoSession { stream, question: None, stamp: None })
     }
-    fn administer(&self) -> Result<Box<dyn Administration>, ConnectError> {
-        Err(ConnectError::permanent("an echo server has nothing to administer"))
-    }
 }
 
 impl Session for EchoSession {
+    bare_session!();
     fn descriptor(&self) -> Option<RawFd> {
         Some(self.stream.as_raw_fd())
     }
@@ -185,17 +178,8 @@ impl Session for EchoSession {
             _ => Poll::Ready(Err(OpError::lost(Outcome::ConnectionLost))),
         }
     }
-    fn reply(&self, _: usize) -> Reply {
-        Reply { rows: 1, affected: 0 }
-    }
-    fn value(&self, _: usize, _: usize, _: usize) -> Option<ValueRef<'_>> {
-        None
-    }
     fn arrived(&self) -> Option<KernelStamp> {
         self.stamp
-    }
-    fn last_error(&self) -> Option<String> {
-        None
     }
 }
 
@@ -203,34 +187,10 @@ impl Session for EchoSession {
 pub struct Numbers;
 
 impl Workload for Numbers {
-    type Plan = u64;
-    fn facts(&self) -> WorkloadFacts {
-        WorkloadFacts { name: "numbers".into(), scale: 1.0, parameters: vec![] }
-    }
-    fn operations(&self) -> Vec<Operation> {
-        vec![Operation { name: "Echo", weight: 1.0 }]
-    }
-    fn statements(&self, _: Dialect) -> Result<Vec<StatementSpec>, String> {
-        Ok(vec![])
-    }
-    fn tickets(&self) -> Box<dyn Tickets> {
-        Box::new(NoTickets)
-    }
-    fn new_plan(&self) -> u64 {
-        0
-    }
-    fn plan(&self, request: Request, plan: &mut u64) {
-        *plan = request.seq;
-    }
+    numbered_requests!("Echo");
     async fn run<C: Conversation>(&self, plan: &u64, conversation: &mut C) -> Result<Outcome, OpError> {
         conversation.stage(Command::Statement { index: 0, arguments: &[Value::Int(*plan as i64)] })?;
         conversation.exchange().await?;
         Ok(Outcome::Ok)
-    }
-    fn dataset(&self) -> Option<&dyn workload::dataset::DataSet> {
-        None
-    }
-    fn observe(&mut self, _: &mut dyn Administration) -> Result<(), String> {
-        Ok(())
     }
 }

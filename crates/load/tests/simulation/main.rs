@@ -1,5 +1,7 @@
 //! The real session loop on the simulated clock: the frozen server first.
 
+#[path = "../doubles/mod.rs"]
+mod doubles;
 mod endings;
 mod phases;
 mod pings;

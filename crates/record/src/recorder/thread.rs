@@ -22,7 +22,7 @@ const BACKLOG_MAX: usize = 256 << 10;
 const NICENESS: libc::c_int = 10;
 
 /// Lets everybody else go first, where the kernel has priorities for threads.
-pub(super) fn lower_priority() {
+pub(crate) fn lower_priority() {
     #[cfg(target_os = "linux")]
     // SAFETY: the call takes three integers; on Linux, PRIO_PROCESS with 0 is the calling thread alone.
     unsafe {

@@ -5,7 +5,7 @@
 //! that would make an old reader wrong gets a new format number and a module of its own beside `v1`.
 
 mod v1;
-mod whole;
+pub(crate) mod whole;
 
 use crate::error::one_line;
 use crate::{EndOfRun, NoiseSourceFacts, RecordError, RecordedVerdict, RunHeader};
@@ -60,7 +60,8 @@ pub(crate) fn read(text: &str, path: &Path) -> Result<RunFile, RecordError> {
     }
 }
 
-fn explain(error: &toml::de::Error, text: &str) -> String {
+/// What a TOML parser says, with the line.
+pub(crate) fn explain(error: &toml::de::Error, text: &str) -> String {
     let message = one_line(error.message());
     match error.span().and_then(|span| text.get(..span.start)) {
         Some(before) => format!("line {}: {message}", before.matches('\n').count() + 1),

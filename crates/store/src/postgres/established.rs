@@ -81,7 +81,6 @@ impl Turn<'_> {
     /// Admits a request; bytes belong to its answer from here on.
     pub(super) fn admit(&mut self, operation: Operation, key: &[u8]) -> Decision {
         let decision = self.engine.admit(self.arrival, operation, key);
-        self.library.latest = self.library.latest.max(decision.begun);
         self.outbox.begin(decision, self.answers);
         decision
     }
@@ -89,7 +88,7 @@ impl Turn<'_> {
     /// The moment at which what is not itself a request looks at data: never before anybody else's.
     pub(super) fn now(&self) -> Nanos {
         let Arrival { at, .. } = self.arrival;
-        self.library.latest.max(at)
+        self.engine.last_begun().max(at)
     }
 }
 
@@ -246,9 +245,4 @@ pub(super) fn write_completion(completion: &Completion, outbox: &mut Outbox) {
 /// Admits what can't be understood: it is a request, too.
 pub(super) fn admit_unknown(turn: &mut Turn<'_>) -> Decision {
     turn.admit(Operation::Other, &[])
-}
-
-/// Where and when a decision's statement reads, for those that need the engine afterwards.
-pub(super) fn served(decision: &Decision) -> Nanos {
-    Engine::view(decision).at
 }

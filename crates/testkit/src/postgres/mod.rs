@@ -7,6 +7,7 @@ mod certificate;
 mod processes;
 
 use crate::command::{Account, run, unprivileged};
+use crate::directory::{self, free_port};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -89,7 +90,7 @@ impl Server {
     pub fn start(options: &Options) -> Result<Server, String> {
         let programs = find_programs()?;
         let account = unprivileged()?;
-        let directory = new_directory()?;
+        let directory = directory::make("pg", account)?;
         let mut server =
             Server { directory, programs, account, port: 0, authentication: options.authentication.clone() };
         server.initialise(options)?;
@@ -320,21 +321,6 @@ fn find_programs() -> Result<PathBuf, String> {
              TRUETAIL_SKIP_SERVERS=1 to skip the tests that need it"
                 .to_owned()
         })
-}
-
-/// A directory with a short path: a unix socket's may have 107 bytes only.
-fn new_directory() -> Result<PathBuf, String> {
-    let mut template = *b"/tmp/tt-pg-XXXXXX\0";
-    // SAFETY: `template` is a NUL-terminated array that `mkdtemp` changes in place.
-    if unsafe { libc::mkdtemp(template.as_mut_ptr().cast()) }.is_null() {
-        return Err(format!("no directory in /tmp: {}", std::io::Error::last_os_error()));
-    }
-    Ok(PathBuf::from(String::from_utf8_lossy(&template[..template.len() - 1]).into_owned()))
-}
-
-fn free_port() -> Result<u16, String> {
-    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(|e| format!("no free port: {e}"))?;
-    listener.local_addr().map(|address| address.port()).map_err(|e| format!("no free port: {e}"))
 }
 
 /// Gives a directory and everything below it to `account`.

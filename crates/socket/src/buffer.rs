@@ -1,38 +1,39 @@
 //! The receive buffer.
 
-use crate::codec::MESSAGE_LIMIT;
-
 /// Bytes that were received, parsed in place. All memory is initialised when it is allocated, so that its
 /// pages are there before the first request.
-pub(crate) struct Buffer {
+pub struct Buffer {
     bytes: Vec<u8>,
+    /// The most that one message may take.
+    message_limit: usize,
     /// Bytes before it were parsed.
-    pub(crate) start: usize,
+    pub start: usize,
     /// Bytes from here on are room.
-    pub(crate) end: usize,
+    pub end: usize,
 }
 
 /// Enough for the answers of usual requests; large results make it grow or pass through.
 const FIRST_SIZE: usize = 16 * 1024;
 
 impl Buffer {
-    pub(crate) fn new() -> Buffer {
-        Buffer { bytes: vec![1; FIRST_SIZE], start: 0, end: 0 } // 1, not 0: zeroed pages are not there yet
+    /// An empty one, for messages up to `message_limit` bytes.
+    pub fn new(message_limit: usize) -> Buffer {
+        Buffer { bytes: vec![1; FIRST_SIZE], message_limit, start: 0, end: 0 } // 1, not 0: zeroed pages are not there yet
     }
 
     /// All that was received and not forgotten.
-    pub(crate) fn received(&self) -> &[u8] {
+    pub fn received(&self) -> &[u8] {
         &self.bytes[..self.end]
     }
 
     /// What was received and not parsed.
-    pub(crate) fn unparsed(&self) -> &[u8] {
+    pub fn unparsed(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
 
     /// Forgets what was parsed; moves the rest, if any, to the front.
     #[inline]
-    pub(crate) fn forget_parsed(&mut self) {
+    pub fn forget_parsed(&mut self) {
         if self.start < self.end {
             self.bytes.copy_within(self.start..self.end, 0);
         }
@@ -43,7 +44,7 @@ impl Buffer {
     /// Room for the next read, never empty. What was parsed stays in place when `keep` is true; otherwise it
     /// may go. `None` when the room would exceed what one message or batch may take.
     #[inline]
-    pub(crate) fn room(&mut self, keep: bool) -> Option<&mut [u8]> {
+    pub fn room(&mut self, keep: bool) -> Option<&mut [u8]> {
         if self.start == self.end && !keep {
             self.start = 0;
             self.end = 0;
@@ -52,7 +53,7 @@ impl Buffer {
                 self.forget_parsed();
             } else {
                 // The limit on messages, and room for the ends of two more.
-                if self.bytes.len() > MESSAGE_LIMIT + 2 * FIRST_SIZE {
+                if self.bytes.len() > self.message_limit + 2 * FIRST_SIZE {
                     return None;
                 }
                 self.bytes.resize(self.bytes.len() * 2, 1);

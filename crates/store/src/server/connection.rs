@@ -1,0 +1,155 @@
+//! One client's connection: what it has sent in part, and what it is owed.
+
+use super::Served;
+use super::poll::Token;
+use crate::{Answer, Answers, Decision, Ending, Injection, NodeId, Protocol, Rules, Staleness};
+use socket::Socket;
+use std::collections::VecDeque;
+use units::Nanos;
+
+pub(super) struct Connection {
+    pub(super) token: Token,
+    pub(super) number: u32,
+    pub(super) node: NodeId,
+    pub(super) socket: Socket,
+    pub(super) protocol: Box<dyn Protocol>,
+    /// The beginning of a message whose end has not come yet.
+    pub(super) unfinished: Vec<u8>,
+    /// A fault: nothing is read before.
+    pub(super) deaf_until: Option<Nanos>,
+    /// The client has closed its side: what it is owed is still written.
+    pub(super) input_ended: bool,
+    /// Reading is suspended: too much waits to be written.
+    pub(super) suspended: bool,
+    /// The kernel had no room for more.
+    pub(super) blocked: bool,
+    pub(super) owed: Owed,
+    /// Requests so far.
+    requests: u32,
+}
+
+/// Answers that were made and not yet written.
+#[derive(Default)]
+pub(super) struct Owed {
+    pub(super) answers: VecDeque<OwedAnswer>,
+    /// Their bytes; the first `written` of them are gone.
+    bytes: Vec<u8>,
+    written: usize,
+    last_due: Nanos,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OwedAnswer {
+    pub(super) due: Nanos,
+    pub(super) decision: Option<Decision>,
+    staleness: Option<Staleness>,
+    number: u32,
+    /// Bytes that are still to be written.
+    pub(super) left: usize,
+    pub(super) ending: Ending,
+    /// The fault that is still to act.
+    pub(super) injection: Option<Injection>,
+}
+
+impl OwedAnswer {
+    /// What the log says of it.
+    pub(super) fn served(&self, written: Option<Nanos>) -> Option<Served> {
+        let decision = self.decision?;
+        Some(Served { decision, number: self.number, written, staleness: self.staleness })
+    }
+}
+
+impl Connection {
+    pub(super) fn new(
+        token: Token,
+        number: u32,
+        node: NodeId,
+        socket: Socket,
+        protocol: Box<dyn Protocol>,
+    ) -> Connection {
+        Connection {
+            token,
+            number,
+            node,
+            socket,
+            protocol,
+            unfinished: Vec::new(),
+            deaf_until: None,
+            input_ended: false,
+            suspended: false,
+            blocked: false,
+            owed: Owed::default(),
+            requests: 0,
+        }
+    }
+
+    /// Takes over what a protocol has answered; whether the first of it is the first that is owed at all.
+    pub(super) fn owe(&mut self, answers: &Answers, now: Nanos) -> bool {
+        let first = self.owed.answers.is_empty();
+        let mut begin = 0;
+        for answer in answers.list() {
+            let number = self.requests;
+            self.requests += u32::from(answer.decision.is_some());
+            self.owed.push(answer, &answers.bytes()[begin..answer.end], number, now);
+            begin = answer.end;
+        }
+        first && !self.owed.answers.is_empty()
+    }
+
+    /// What the log says of all that will never be answered.
+    pub(super) fn unanswered(&self) -> impl Iterator<Item = Served> + '_ {
+        self.owed.answers.iter().filter_map(|answer| answer.served(None))
+    }
+}
+
+impl Owed {
+    fn push(&mut self, answer: &Answer, bytes: &[u8], number: u32, now: Nanos) {
+        let mut decision = answer.decision;
+        let mut due = decision.map_or(now, |decision| decision.due);
+        if due < self.last_due {
+            // Answers keep the order of their requests; that is part of both protocols.
+            due = self.last_due;
+            if let Some(decision) = &mut decision {
+                decision.due = due;
+                decision.rules = decision.rules.with(Rules::BEHIND);
+            }
+        }
+        self.last_due = due;
+        self.bytes.extend_from_slice(bytes);
+        self.answers.push_back(OwedAnswer {
+            due,
+            decision,
+            staleness: answer.staleness,
+            number,
+            left: bytes.len(),
+            ending: answer.ending,
+            injection: decision.and_then(|decision| decision.injection),
+        });
+    }
+
+    /// Bytes that wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.bytes.len() - self.written
+    }
+
+    /// The next `count` bytes.
+    pub(super) fn next(&self, count: usize) -> &[u8] {
+        &self.bytes[self.written..self.written + count]
+    }
+
+    /// Forgets bytes that the kernel has taken.
+    pub(super) fn took(&mut self, count: usize) {
+        self.written += count;
+        if self.written == self.bytes.len() {
+            self.bytes.clear();
+            self.written = 0;
+            // A client that was owed megabytes once does not keep them for ever.
+            if self.bytes.capacity() > 64 * 1024 {
+                self.bytes.shrink_to(4 * 1024);
+            }
+        } else if self.written > 256 * 1024 {
+            self.bytes.drain(..self.written);
+            self.written = 0;
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! From bytes to admitted requests.
+
+use super::poll::EVENTS;
+use super::poll::{Readiness, Token};
+use super::{Server, TruthSink};
+use crate::{Answers, Arrival, Received};
+use std::io;
+
+/// Bytes taken from one connection at a time.
+const READ_SIZE: usize = 16 * 1024;
+
+/// What was received in one turn and is not executed yet; memory that is used again and again.
+pub(super) struct Scratch {
+    /// Room for as many reads as a turn has events.
+    bytes: Vec<u8>,
+    used: usize,
+    received: Vec<Piece>,
+    answers: Answers,
+}
+
+impl Scratch {
+    pub(super) fn new() -> Scratch {
+        let bytes = vec![1; EVENTS * READ_SIZE]; // 1, not 0: zeroed pages are not there yet
+        Scratch { bytes, used: 0, received: Vec::with_capacity(EVENTS), answers: Answers::new() }
+    }
+}
+
+/// Bytes of one connection.
+#[derive(Clone, Copy)]
+struct Piece {
+    token: Token,
+    arrival: Arrival,
+    begin: usize,
+    end: usize,
+}
+
+impl<S: TruthSink> Server<S> {
+    /// Something happened on a connection.
+    pub(super) fn ready(&mut self, token: Token, readiness: Readiness) {
+        if self.connection(token).is_none() {
+            return;
+        }
+        if readiness.writable {
+            if let Some(connection) = self.connection(token) {
+                connection.blocked = false;
+            }
+            self.write(token);
+        }
+        let Some(connection) = self.connection(token) else { return };
+        if !connection.suspended && !connection.input_ended && connection.deaf_until.is_none() {
+            if readiness.readable || readiness.gone {
+                self.read(token);
+            }
+        } else if readiness.gone {
+            self.close(token);
+        }
+    }
+
+    /// Reads once. What was read is executed at the end of the turn, in the order of arrival over all connections.
+    fn read(&mut self, token: Token) {
+        let now = self.now();
+        let Some(connection) = self.connections.get_mut(token.slot()).and_then(Option::as_mut) else {
+            return;
+        };
+        let begin = self.scratch.used;
+        let room = &mut self.scratch.bytes[begin..begin + READ_SIZE];
+        let (received, stamp) = match connection.socket.receive(room) {
+            Ok(received) => received,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+            Err(_) => return self.close(token),
+        };
+        self.scratch.used += received;
+        if received == 0 {
+            connection.input_ended = true;
+            return self.settle(token);
+        }
+        let stamped = stamp.and_then(|wall_ns| self.stamps.convert(wall_ns, now));
+        let arrival = Arrival {
+            at: stamped.unwrap_or(now),
+            stamped: stamped.is_some(),
+            connection: connection.number,
+            node: connection.node,
+        };
+        self.scratch.received.push(Piece { token, arrival, begin, end: begin + received });
+        self.last_request = now;
+    }
+
+    /// Hands what was received to the protocols, earliest arrival first.
+    pub(super) fn execute_received(&mut self) {
+        let mut received = std::mem::take(&mut self.scratch.received);
+        received.sort_by_key(|piece| piece.arrival.at);
+        for piece in received.drain(..) {
+            self.execute(piece);
+            self.write_what_is_due();
+        }
+        self.scratch.received = received;
+        self.scratch.used = 0;
+    }
+
+    fn execute(&mut self, piece: Piece) {
+        let now = self.now();
+        let limits = self.limits;
+        let Server { connections, scratch, engine, .. } = self;
+        let Some(connection) = connections.get_mut(piece.token.slot()).and_then(Option::as_mut) else {
+            return;
+        };
+        if connection.token != piece.token {
+            return;
+        }
+        let Scratch { bytes, answers, .. } = scratch;
+        let fresh = &bytes[piece.begin..piece.end];
+        answers.clear();
+        let received = if connection.unfinished.is_empty() {
+            let received = connection.protocol.receive(fresh, piece.arrival, engine, answers);
+            if let Received::Consumed(count) = received {
+                connection.unfinished.extend_from_slice(&fresh[count..]);
+            }
+            received
+        } else {
+            connection.unfinished.extend_from_slice(fresh);
+            let received =
+                connection.protocol.receive(&connection.unfinished, piece.arrival, engine, answers);
+            if let Received::Consumed(count) = received {
+                connection.unfinished.drain(..count);
+            }
+            received
+        };
+        let oversize = connection.unfinished.len() > connection.protocol.message_limit();
+        let broken = received == Received::Broken || oversize;
+        if connection.owe(answers, now) {
+            let due = connection.owed.answers[0].due;
+            self.due.push(due, piece.token);
+        }
+        if broken {
+            self.totals.broken += 1;
+            connection.input_ended = true;
+            connection.unfinished = Vec::new();
+        }
+        if connection.unfinished.is_empty() && connection.unfinished.capacity() > READ_SIZE {
+            connection.unfinished = Vec::new();
+        }
+        connection.suspended = connection.owed.answers.len() >= limits.pending
+            || connection.owed.waiting() >= limits.pending_bytes;
+        let token = piece.token;
+        if connection.suspended || broken {
+            self.settle(token);
+        }
+    }
+
+    /// Brings what is watched for in line with a connection's state; closes it when nothing more can come of it.
+    pub(super) fn settle(&mut self, token: Token) {
+        let limits = self.limits;
+        let Some(connection) = self.connection(token) else { return };
+        if connection.input_ended && connection.owed.answers.is_empty() {
+            return self.close(token);
+        }
+        if connection.suspended
+            && connection.owed.answers.len() < limits.pending / 2 + 1
+            && connection.owed.waiting() < limits.pending_bytes / 2 + 1
+        {
+            connection.suspended = false;
+        }
+        let read = !connection.suspended && !connection.input_ended && connection.deaf_until.is_none();
+        let (fd, blocked) = (connection.socket.fd(), connection.blocked);
+        if self.poll.change(fd, token, read, blocked).is_err() {
+            self.close(token);
+        }
+    }
+}
