@@ -7,9 +7,13 @@ use super::outbox::Outbox;
 use super::replies::{self, Severity};
 use super::{End, Turn, violation};
 use crate::sql::{Call, Completion, Datum, Format, Prepared, RowBuffer, Session, SqlError, state};
-use crate::{Arrival, Decision, Engine, ErrorClass, Injection, Operation};
+use crate::{Arrival, Decision, ErrorClass, Injection, Operation};
 use std::sync::Arc;
 use units::Nanos;
+
+/// Answers to what was received at once may have so many bytes, so that a flood of small requests does not become a larger
+/// one of answers.
+const ANSWERS_MAX: usize = 128 << 20;
 
 /// The state between two messages.
 #[derive(Debug)]
@@ -182,7 +186,8 @@ impl Established {
         formats: &[Format],
         turn: &mut Turn<'_>,
     ) -> Result<Completion, SqlError> {
-        let mut rows = RowBuffer::new(turn.outbox.bytes(), formats);
+        let most = ANSWERS_MAX.saturating_sub(turn.answers.bytes().len());
+        let mut rows = RowBuffer::new(turn.outbox.bytes(), formats, most);
         let result = self.session.run(call, &mut turn.library.catalog, turn.engine, &mut rows);
         match result {
             Ok(completion) => {
@@ -211,7 +216,7 @@ impl Established {
             .engine
             .control(at, &command)
             .map_err(|message| SqlError::new(state::INVALID_PARAMETER, message))?;
-        let mut rows = RowBuffer::new(turn.outbox.bytes(), formats);
+        let mut rows = RowBuffer::new(turn.outbox.bytes(), formats, ANSWERS_MAX);
         rows.push_data(&[(Datum::Text(said.into()), crate::sql::Type::Text)])?;
         Ok(true)
     }
