@@ -1,8 +1,8 @@
 //! Everything that is picked by name: targets and workloads. To add one: a line in a table here.
 
 use crate::settings::ClientNumber;
-use anyhow::{Context, anyhow, bail};
 use crate::store::Spoken;
+use anyhow::{Context, anyhow, bail};
 use driver::{Target, TargetUrl};
 use driver_null::NullTarget;
 use driver_postgres::PostgresTarget;

@@ -125,7 +125,7 @@ use InTransaction::{Executes, Refused, Runs};
 use Operation::{Delete, Insert, Other, Ping, Read, Scan, Transaction, Update};
 
 /// In the order of their names.
-pub(super) static COMMANDS: [Command; 85] = [
+pub(super) static COMMANDS: [Command; 87] = [
     keyed("append", 3, Update, strings::append),
     greeting("auth", -2, handshake::auth),
     about("client", -2, server::client),
@@ -210,6 +210,8 @@ pub(super) static COMMANDS: [Command; 85] = [
     keyed("zrange", -4, Scan, ranges::zrange),
     keyed("zrangebyscore", -4, Scan, ranges::zrangebyscore),
     keyed("zrem", -3, Update, scores::zrem),
+    keyed("zrevrange", -4, Scan, ranges::zrevrange),
+    keyed("zrevrangebyscore", -4, Scan, ranges::zrevrangebyscore),
     keyed("zscore", 3, Read, scores::zscore),
 ];
 
