@@ -13,7 +13,10 @@ mod facts;
 mod figures;
 mod head;
 mod markup;
+mod prove;
 mod tables;
+
+pub use prove::prove_page;
 
 use crate::svg::has_anatomy;
 use crate::words::product;

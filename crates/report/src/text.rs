@@ -5,13 +5,16 @@
 
 mod comparison;
 mod facts;
+pub(crate) mod nosqlmark;
 mod paint;
+pub(crate) mod prove;
 mod repeats;
 mod scopes;
 mod table;
 mod times;
 
 pub use comparison::comparison_page;
+pub use prove::prove_page;
 pub use repeats::repeats_page;
 
 use crate::words::{believable, product};

@@ -32,6 +32,7 @@ pub mod resp;
 pub mod server;
 mod simulated;
 mod sorted_set;
+mod sql;
 mod text;
 mod timing;
 
