@@ -8,7 +8,7 @@ use prove::grade::{self, Limits};
 use prove::invocations::Protocol;
 use prove::scenario::Scenario;
 use prove::truth::Truth;
-use prove::{Figures, ScenarioResult, Statistic, Timeline};
+use prove::{Figures, ScenarioResult, Statistic, Timeline, Times};
 use record::{Columns, Measure, Recording, SampleBatch, TruthLog};
 use std::path::Path;
 use units::{Instant, Nanos};
@@ -103,13 +103,16 @@ fn of_overlay(statistic: Statistic) -> Option<OverlayStatistic> {
 /// The run over time, from the recording.
 fn timeline(scenario: &Scenario, recording: &Recording) -> anyhow::Result<Timeline> {
     let begin = recording.header().phases.first().context("the recording has no phase")?.begin;
-    let add = |timeline: &mut Timeline, batch: &SampleBatch| {
+    let add = |times: &mut Vec<Times>, batch: &SampleBatch| {
         for ((intended, sent), completed) in batch.intended.iter().zip(&batch.sent).zip(&batch.completed) {
-            let time = |instant: &u64| Instant(*instant).since(begin);
-            timeline.add(time(intended), time(sent), time(completed));
+            let (intended, sent, completed) = (Instant(*intended), Instant(*sent), Instant(*completed));
+            let since = |instant: Instant| completed.since(instant).map(|nanos| nanos.0 as f64);
+            if let (Some(at), Some(response)) = (intended.since(begin), since(intended)) {
+                times.push(Times { begin: at.0, response, service: since(sent) });
+            }
         }
     };
     let columns = Columns::INTENDED | Columns::SENT;
-    let parts = recording.scan_columns(columns, 1, || Timeline::empty(scenario), add)?;
-    parts.into_iter().next().context("the recording has no samples")
+    let parts = recording.scan_columns(columns, 1, Vec::new, add)?;
+    Ok(Timeline::of(scenario.duration, parts.into_iter().flatten()))
 }
