@@ -14,6 +14,7 @@ mod figures;
 mod head;
 mod markup;
 mod tables;
+mod truth;
 
 use crate::svg::has_anatomy;
 use crate::words::product;
@@ -23,7 +24,7 @@ use markup::{script_json, text};
 const STYLE: &str = include_str!("../assets/report.css");
 
 /// In the order in which they are run: each uses only names of those before it.
-const SCRIPTS: [&str; 12] = [
+const SCRIPTS: [&str; 13] = [
     include_str!("../assets/data.js"),
     include_str!("../assets/words.js"),
     include_str!("../assets/axes.js"),
@@ -36,6 +37,7 @@ const SCRIPTS: [&str; 12] = [
     include_str!("../assets/boxes.js"),
     include_str!("../assets/heat.js"),
     include_str!("../assets/load.js"),
+    include_str!("../assets/truth.js"),
 ];
 
 /// The last script: finds the figures' places and draws them.
@@ -53,6 +55,9 @@ pub fn page(analysis: &Analysis) -> String {
         head::verdict(analysis),
         head::key_numbers(analysis),
         section("quantiles", "Quantiles", &head::quantiles(analysis)),
+        analysis.overlay.as_ref().map_or_else(String::new, |overlay| {
+            section("truth", "Against the store’s truth", &truth::content(overlay))
+        }),
         section("figures", "Figures", &places(analysis)),
         section("tables", "Tables", &tables::tables(analysis)),
         section("facts", "How the numbers were made", &facts::facts_of(analysis)),

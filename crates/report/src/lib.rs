@@ -5,4 +5,5 @@ pub mod html;
 pub mod json;
 pub mod svg;
 pub mod text;
+mod truth;
 mod words;

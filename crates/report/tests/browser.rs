@@ -64,6 +64,7 @@ fn every_figure_is_drawn_without_an_error() {
         ("closed", fixture::closed_loop(), 5),
         ("tiny", fixture::tiny(), 8),
         ("censored", fixture::censored(), 8),
+        ("truth", fixture::with_truth(), 9),
     ];
     for (name, analysis, figures) in runs {
         open(&browser, name, &analysis);
