@@ -10,7 +10,9 @@ function truthFigure(figure, data, numbers) {
   const apart = measured.map((ns, i) => ns - truth[i]);
   const domain = [at[0], Math.max(at[at.length - 1], at[0] + 1)];
   const times = [Math.min(...truth, ...measured), Math.max(...truth, ...measured)];
-  const reach = [Math.min(0, ...apart), Math.max(1, ...apart)];
+  const [least, most] = [Math.min(0, ...apart), Math.max(1, ...apart)];
+  const room = 0.06 * (most - least);
+  const reach = [least - room, most + room];
   let x = null;
   const draw = (plot) => {
     const whole = plot.at;
@@ -44,13 +46,15 @@ function truthFigure(figure, data, numbers) {
 
 function drawTruth(plot, { at, truth, measured }, x, y) {
   const { pen, colours } = plot;
+  // The line on top: where both agree, it lies in the middle of the points.
+  for (let i = 0; i < at.length; i += 1) plot.dot(x(at[i]), y(measured[i]), 2.2, colours.extreme);
   pen.strokeStyle = colours.service;
   pen.lineWidth = 1.25;
+  pen.lineJoin = "round";
   pen.beginPath();
   for (let i = 0; i < at.length; i += 1) pen.lineTo(x(at[i]), y(truth[i]));
   pen.stroke();
   pen.lineWidth = 1;
-  for (let i = 0; i < at.length; i += 1) plot.dot(x(at[i]), y(measured[i]), 1.6, colours.extreme);
 }
 
 const apartWords = (ns) => (ns === 0 ? "0" : `${ns < 0 ? "−" : "+"}${timeWords(Math.abs(ns))}`);
@@ -60,7 +64,7 @@ function drawApart(plot, at, apart, x, reach) {
   const y = linearScale(reach, [plot.at.bottom, plot.at.top]);
   pen.textAlign = "right";
   pen.textBaseline = "middle";
-  for (const tick of linearTicks(reach, plot.at.height / 30).ticks) {
+  for (const tick of linearTicks(reach, plot.at.height / 22).ticks) {
     const py = Math.round(y(tick)) + 0.5;
     plot.line(plot.at.left, py, plot.at.right, py, tick === 0 ? colours.axis : colours.grid);
     pen.fillStyle = colours.muted;

@@ -11,7 +11,7 @@ const TOLD: usize = 3;
 pub(crate) fn pairing(overlay: &Overlay) -> String {
     let counts = &overlay.requests;
     let mut words = format!(
-        "{} of {} requests sent were paired with the store's log {} (clocks within {})",
+        "{} of {} requests sent were paired with rows of the store's log ({}; clocks within {})",
         format_count(counts.matched),
         format_count(counts.sent),
         overlay.store.name,

@@ -364,7 +364,12 @@ fn doubtful() -> Analysis {
 #[test]
 fn it_fits_a_phone_and_a_dark_screen() {
     let Some(browser) = browser() else { return };
-    let runs = [("open", fixture::open_loop()), ("censored", fixture::censored()), ("doubtful", doubtful())];
+    let runs = [
+        ("open", fixture::open_loop()),
+        ("censored", fixture::censored()),
+        ("doubtful", doubtful()),
+        ("truth", fixture::with_truth()),
+    ];
     for (name, analysis) in runs {
         let mut papers = Vec::new();
         for (width, dark) in [(1280, false), (420, false), (1280, true), (420, true)] {

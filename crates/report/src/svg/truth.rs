@@ -51,16 +51,17 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     Some(canvas.finish(lowest + 54.0))
 }
 
+/// The line on top: where both agree, it lies in the middle of the points.
 fn draw_times(canvas: &mut Canvas, moment: &OverlayMoment, x: &Axis, y: &Axis) {
+    let measured = moment.points.iter().map(|p| (x.place(p.at.0 as f64), y.place(p.measured.0 as f64)));
+    canvas.dots(measured, 4.0, VERMILION, 0.8);
     let mut line = String::new();
     for point in &moment.points {
         let command = if line.is_empty() { 'M' } else { 'L' };
         let (at, truth) = (x.place(point.at.0 as f64), y.place(point.truth.0 as f64));
         let _ = write!(line, "{command}{} {}", n(at), n(truth));
     }
-    canvas.path(&line, &format!(r#"fill="none" stroke="{BLUE}" stroke-width="1.2""#));
-    let measured = moment.points.iter().map(|p| (x.place(p.at.0 as f64), y.place(p.measured.0 as f64)));
-    canvas.dots(measured, 2.8, VERMILION, 0.7);
+    canvas.path(&line, &format!(r#"fill="none" stroke="{BLUE}" stroke-width="1.2" stroke-linejoin="round""#));
 }
 
 fn difference(point: &OverlayPoint) -> f64 {
@@ -69,9 +70,10 @@ fn difference(point: &OverlayPoint) -> f64 {
 
 fn draw_difference(canvas: &mut Canvas, moment: &OverlayMoment, x: &Axis, (low, high): (f64, f64)) {
     let differences = || moment.points.iter().map(difference);
-    let (least, most) = (differences().fold(0.0, f64::min), differences().fold(0.0, f64::max));
-    let y = Axis::linear(least, most.max(least + 1.0), low, high);
-    for tick in super::axis::linear_ticks(least, most.max(least + 1.0), 4) {
+    let (least, most) = (differences().fold(0.0, f64::min), differences().fold(1.0, f64::max));
+    let room = 0.06 * (most - least);
+    let y = Axis::linear(least - room, most + room, low, high);
+    for tick in super::axis::linear_ticks(least - room, most + room, 4) {
         let at = y.place(tick);
         canvas.line((LEFT, at), (RIGHT, at), super::palette::GRID, 1.0);
         let label = if tick == 0.0 { "0".to_owned() } else { signed(tick) };
