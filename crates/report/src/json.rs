@@ -5,6 +5,7 @@
 mod prove;
 
 pub use prove::proof;
+mod truth;
 
 use analysis::{
     Analysis, ComparedRow, Comparison, Counts, MeasureSummary, RepeatedMeasure, RepeatedRow, Scope,
@@ -34,6 +35,7 @@ pub fn document(analysis: &Analysis) -> Value {
         "phases": scopes(analysis, |s| matches!(s, Scope::Phase(_))),
         "clients": scopes(analysis, |s| matches!(s, Scope::Client(_))),
         "recordings": analysis.recordings.iter().map(recording).collect::<Vec<_>>(),
+        "truth": truth::truth(analysis.overlay.as_ref()),
     })
 }
 
