@@ -63,15 +63,23 @@ impl RedisAdministration {
     }
 }
 
+/// Name and version out of INFO. Those that stand in for Redis say so in different ways, and tell its version, too.
+fn product(find: &dyn Fn(&str) -> Option<String>) -> (String, String) {
+    let named = ["valkey", "dragonfly"].map(|name| (name.to_owned(), find(&format!("{name}_version"))));
+    let of_its_own = named.into_iter().find_map(|(name, version)| Some((name, version?)));
+    let unknown = || "unknown".to_owned();
+    of_its_own.unwrap_or_else(|| match (find("server_name"), find("redis_version")) {
+        (Some(name), version) => (name, version.unwrap_or_else(unknown)),
+        (None, Some(version)) => ("Redis".to_owned(), version),
+        (None, None) => ("RESP store".to_owned(), unknown()),
+    })
+}
+
 impl Administration for RedisAdministration {
     fn facts(&mut self) -> Result<TargetFacts, ConnectError> {
         let info = self.info()?;
         let find = |name: &str| info.iter().find(|(n, _)| n == name).map(|(_, value)| value.clone());
-        let (product, version) = match (find("server_name"), find("valkey_version")) {
-            (Some(name), Some(version)) => (name, version),
-            (Some(name), None) => (name, find("redis_version").unwrap_or_else(|| "unknown".to_owned())),
-            _ => ("Redis".to_owned(), find("redis_version").unwrap_or_else(|| "unknown".to_owned())),
-        };
+        let (product, version) = product(&find);
         let pid = find("process_id").and_then(|pid| pid.parse().ok()).filter(|_| self.is_local());
         let transport = if matches!(self.config.host, Host::Unix(_)) { "unix" } else { "tcp" };
         Ok(TargetFacts {
@@ -105,5 +113,32 @@ impl Administration for RedisAdministration {
         _rows: &mut BulkRows<'_>,
     ) -> Result<u64, ConnectError> {
         Err(self.without_sql())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_is_what_it_says_it_is() {
+        let named = |info: &[(&str, &str)]| {
+            let find = |name: &str| {
+                let found = info.iter().find(|(n, _)| *n == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            let (product, version) = product(&find);
+            format!("{product} {version}")
+        };
+        assert_eq!(named(&[("redis_version", "7.0.15")]), "Redis 7.0.15");
+        let valkey = [("redis_version", "7.2.4"), ("server_name", "valkey"), ("valkey_version", "8.1.1")];
+        assert_eq!(named(&valkey), "valkey 8.1.1");
+        assert_eq!(
+            named(&[("redis_version", "7.2.0"), ("dragonfly_version", "df-v1.2")]),
+            "dragonfly df-v1.2"
+        );
+        assert_eq!(named(&[("server_name", "truetail store")]), "truetail store unknown");
+        // Whoever tells nothing is not taken for Redis.
+        assert_eq!(named(&[]), "RESP store unknown");
     }
 }

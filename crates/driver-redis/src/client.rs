@@ -1,22 +1,19 @@
 //! Connecting, and blocking requests for set-up.
 
-use crate::codec::{self, Item, MESSAGE_LIMIT};
+use crate::codec::{self, Garbage, Item, MESSAGE_LIMIT};
 use crate::config::{Config, Host};
 use driver::ConnectError;
 use socket::{Buffer, Deadline, Readiness, Socket};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, ToSocketAddrs};
-use units::Nanos;
-
-/// How long connecting, or one request of set-up, may take.
-const LIMIT: Nanos = Nanos::from_secs(10);
+use units::{Nanos, Outcome};
 
 /// A connection that is logged in.
 pub(crate) struct Client {
     pub(crate) socket: Socket,
     buffer: Buffer,
     address: String,
-    pub(crate) limit: Nanos,
+    limit: Nanos,
 }
 
 /// A whole reply.
@@ -32,21 +29,28 @@ pub(crate) enum Answer {
 
 /// Connects, authenticates, and selects the database.
 pub(crate) fn connect(config: &Config) -> Result<Client, ConnectError> {
-    let deadline = Deadline::after(LIMIT);
-    let socket = reach(config, &deadline)?;
-    let mut client =
-        Client { socket, buffer: Buffer::new(MESSAGE_LIMIT), address: config.address.clone(), limit: LIMIT };
-    if let Some(password) = &config.password {
-        let user_and_password: &[&str] = &["AUTH", &config.user, password];
-        let password_only: &[&str] = &["AUTH", password];
-        client.succeed(if config.user.is_empty() { password_only } else { user_and_password }, "AUTH")?;
+    let deadline = Deadline::after(config.limit);
+    let mut client = Client {
+        socket: reach(config, &deadline)?,
+        buffer: Buffer::new(MESSAGE_LIMIT),
+        address: config.address.clone(),
+        limit: config.limit,
+    };
+    match (&config.password, config.user.as_str()) {
+        (None, _) => {}
+        (Some(password), "") => client.succeed(&["AUTH", password], "AUTH", &deadline)?,
+        (Some(password), user) => client.succeed(&["AUTH", user, password], "AUTH", &deadline)?,
     }
     if config.database != 0 {
-        client.succeed(&["SELECT", &config.database.to_string()], "SELECT")?;
+        let number = config.database.to_string();
+        client.succeed(&["SELECT", &number], &format!("SELECT {number}"), &deadline)?;
     }
     // Tells at once whether a password is missing, and a server that is still loading.
-    client.succeed(&["PING"], "PING")?;
-    Ok(client)
+    client.succeed(&["PING"], "PING", &deadline)?;
+    match client.buffer.unparsed() {
+        [] => Ok(client),
+        _ => Err(client.failed(&garbage(Garbage::Surplus))),
+    }
 }
 
 fn reach(config: &Config, deadline: &Deadline) -> Result<Socket, ConnectError> {
@@ -93,30 +97,36 @@ fn unreached(config: &Config, error: &io::Error, problem: String) -> ConnectErro
 
 impl Client {
     /// A request that must not be answered by an error; `shown` stands for it in messages, without secrets.
-    fn succeed(&mut self, parts: &[&str], shown: &str) -> Result<Answer, ConnectError> {
-        match self.ask(parts)? {
-            Answer::Error(words) => {
-                let transient = words.starts_with("LOADING");
-                Err(ConnectError { message: format!("{}: {shown}: {words}", self.address), transient })
-            }
-            answer => Ok(answer),
-        }
+    fn succeed(&mut self, parts: &[&str], shown: &str, deadline: &Deadline) -> Result<(), ConnectError> {
+        let Answer::Error(words) = self.ask_until(parts, deadline)? else { return Ok(()) };
+        let hint = match words.split(' ').next() {
+            Some("NOAUTH") => " Write redis://:PASSWORD@…, or set REDISCLI_AUTH",
+            _ => "",
+        };
+        let transient = may_pass(&words);
+        Err(ConnectError { message: format!("{}: {shown}: {words}{hint}", self.address), transient })
     }
 
     /// One request and its whole answer.
     pub(crate) fn ask(&mut self, parts: &[&str]) -> Result<Answer, ConnectError> {
+        self.ask_until(parts, &Deadline::after(self.limit))
+    }
+
+    fn ask_until(&mut self, parts: &[&str], deadline: &Deadline) -> Result<Answer, ConnectError> {
         let mut out = Vec::new();
         codec::command(&mut out, parts.len());
         parts.iter().for_each(|part| codec::part(&mut out, part.as_bytes()));
-        let deadline = Deadline::after(self.limit);
-        self.send(&out, &deadline).and_then(|()| self.receive(&deadline)).map_err(|error| {
-            let problem = match error.kind() {
-                ErrorKind::TimedOut => "no answer within the time limit".to_owned(),
-                ErrorKind::UnexpectedEof => "the server closed the connection".to_owned(),
-                _ => error.to_string(),
-            };
-            ConnectError::transient(format!("{}: {problem}", self.address))
-        })
+        self.send(&out, deadline).and_then(|()| self.receive(deadline)).map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &io::Error) -> ConnectError {
+        let (problem, transient) = match error.kind() {
+            ErrorKind::TimedOut => ("no answer within the time limit".to_owned(), true),
+            ErrorKind::UnexpectedEof => ("the server closed the connection".to_owned(), true),
+            ErrorKind::InvalidData => (format!("{error}; is this a server that speaks RESP?"), false),
+            _ => (error.to_string(), true),
+        };
+        ConnectError { message: format!("{}: {problem}", self.address), transient }
     }
 
     fn send(&mut self, bytes: &[u8], deadline: &Deadline) -> io::Result<()> {
@@ -141,7 +151,7 @@ impl Client {
                 self.buffer.forget_parsed();
                 return Ok(answer);
             }
-            let Some(room) = self.buffer.room(true) else { return Err(ErrorKind::OutOfMemory.into()) };
+            let Some(room) = self.buffer.room(true) else { return Err(garbage(Garbage::TooLong)) };
             match self.socket.receive(room) {
                 Ok((0, _)) => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok((received, _)) => self.buffer.end += received,
@@ -154,14 +164,21 @@ impl Client {
     }
 }
 
+fn garbage(garbage: Garbage) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, garbage.to_string())
+}
+
+/// Whether a server that answers so when one connects may let us in later.
+fn may_pass(words: &str) -> bool {
+    codec::outcome(words.as_bytes()) != Outcome::Server || words.starts_with("ERR max number of clients")
+}
+
 /// The whole reply at `at` and where the next begins; nested arrays are flattened.
 fn answer(bytes: &[u8], at: usize) -> io::Result<Option<(Answer, usize)>> {
     let (mut at, mut pending) = (at, 1_usize);
     let mut items: Option<Vec<Answer>> = None;
     loop {
-        let found =
-            codec::item(bytes, at).map_err(|g| io::Error::new(ErrorKind::InvalidData, g.to_string()))?;
-        let Some((item, next)) = found else { return Ok(None) };
+        let Some((item, next)) = codec::item(bytes, at).map_err(garbage)? else { return Ok(None) };
         at = next;
         pending -= 1;
         let text = |begin: usize, end: usize| String::from_utf8_lossy(&bytes[begin..end]).into_owned();

@@ -45,6 +45,8 @@ pub(crate) enum Garbage {
     Unexpected(u8),
     /// More than the limit.
     TooLong,
+    /// More than was asked for, or before it was asked for.
+    Surplus,
 }
 
 impl std::fmt::Display for Garbage {
@@ -56,6 +58,7 @@ impl std::fmt::Display for Garbage {
             Garbage::Unexpected(tag) => {
                 write!(f, "the server sent a reply of type `{}` that answers nothing", char::from(*tag))
             }
+            Garbage::Surplus => f.write_str("the server sent more than it was asked for"),
             Garbage::TooLong => write!(f, "the server sent more than {MESSAGE_LIMIT} bytes"),
         }
     }
@@ -126,7 +129,8 @@ fn integer(line: &[u8]) -> Result<i64, Garbage> {
 }
 
 fn size(count: i64) -> Result<usize, Garbage> {
-    usize::try_from(count).ok().filter(|&count| count <= MESSAGE_LIMIT).ok_or(Garbage::Number)
+    let count = usize::try_from(count).map_err(|_| Garbage::Number)?;
+    if count <= MESSAGE_LIMIT { Ok(count) } else { Err(Garbage::TooLong) }
 }
 
 /// What an error's first word says of the request.
@@ -185,7 +189,10 @@ mod tests {
             (&b"hello\r\n"[..], Garbage::Type(b'h')),
             (b":12x\r\n", Garbage::Number),
             (b"$-2\r\n", Garbage::Number),
-            (b"$99999999999\r\n", Garbage::Number),
+            (b"$99999999999\r\n", Garbage::TooLong),
+            (b"$99999999999999999999\r\n", Garbage::Number),
+            (b"*536870913\r\n", Garbage::TooLong),
+            (b"$\r\n", Garbage::Number),
             (b"+OK\n", Garbage::LineEnd),
             (b"$2\r\nabc\r\n", Garbage::LineEnd),
         ] {

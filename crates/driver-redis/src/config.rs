@@ -2,6 +2,7 @@
 
 use driver::{TargetUrl, UrlError};
 use std::path::PathBuf;
+use units::Nanos;
 
 /// Where the server is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct Config {
     pub(crate) user: String,
     pub(crate) password: Option<String>,
     pub(crate) database: u32,
+    /// How long connecting, or one request of set-up, may take.
+    pub(crate) limit: Nanos,
     /// The URL without its password.
     pub(crate) address: String,
 }
@@ -29,13 +32,18 @@ impl std::fmt::Debug for Config {
 }
 
 const PORT: u16 = 6379;
+const OPTIONS: [&str; 2] = ["socket", "connect_timeout"];
+/// Holds the password where the URL has none, as for `redis-cli`.
+const PASSWORD: &str = "REDISCLI_AUTH";
 
 impl Config {
-    pub(crate) fn new(url: &TargetUrl) -> Result<Config, UrlError> {
-        if let Some((name, _)) = url.options.iter().find(|(name, _)| name != "socket") {
-            return Err(
-                url.error(format!("unknown option `{name}`; there is `socket`, a unix socket's path"))
-            );
+    /// Reads a URL; `variable` looks into the environment.
+    pub(crate) fn new(
+        url: &TargetUrl,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Config, UrlError> {
+        if let Some((name, _)) = url.options.iter().find(|(name, _)| !OPTIONS.contains(&name.as_str())) {
+            return Err(url.error(format!("unknown option `{name}`; known are {}", OPTIONS.join(", "))));
         }
         let host = match (url.option("socket"), url.host.as_str()) {
             (Some(_), host) if !host.is_empty() => {
@@ -53,23 +61,59 @@ impl Config {
                 ))
             })?,
         };
+        let given = |password: &String| !password.is_empty();
+        let password = url.password.clone().filter(given).or_else(|| variable(PASSWORD).filter(given));
+        if password.is_none() && !url.user.is_empty() {
+            let user = &url.user;
+            return Err(url.error(format!(
+                "user `{user}` without a password; write redis://{user}:PASSWORD@…, or set {PASSWORD}"
+            )));
+        }
         Ok(Config {
+            limit: limit(url)?,
             host,
             port: url.port.unwrap_or(PORT),
             user: url.user.clone(),
-            password: url.password.clone(),
+            password,
             database,
             address: url.to_string(),
         })
     }
 }
 
+fn limit(url: &TargetUrl) -> Result<Nanos, UrlError> {
+    // As long as a target may take to give up.
+    const SECONDS: u64 = 10;
+    let Some(text) = url.option("connect_timeout") else { return Ok(Nanos::from_secs(SECONDS)) };
+    let seconds = text.parse().ok().filter(|seconds| (1..=SECONDS).contains(seconds));
+    seconds.map(Nanos::from_secs).ok_or_else(|| {
+        url.error(format!("connect_timeout `{text}` is not a whole number of seconds in 1..{SECONDS}"))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn config_with(text: &str, password: Option<&str>) -> Result<Config, String> {
+        let variable = |name: &str| password.filter(|_| name == "REDISCLI_AUTH").map(str::to_owned);
+        Config::new(&TargetUrl::parse(text).unwrap(), &variable).map_err(|e| e.to_string())
+    }
+
     fn config(text: &str) -> Result<Config, String> {
-        Config::new(&TargetUrl::parse(text).unwrap()).map_err(|e| e.to_string())
+        config_with(text, None)
+    }
+
+    #[test]
+    fn a_password_comes_from_the_url_or_the_environment() {
+        let password = |text: &str, variable| config_with(text, variable).unwrap().password;
+        assert_eq!(password("redis://:url@h", Some("variable")).as_deref(), Some("url"));
+        assert_eq!(password("redis://h", Some("variable")).as_deref(), Some("variable"));
+        assert_eq!(password("redis://ann@h", Some("variable")).as_deref(), Some("variable"));
+        assert_eq!(password("redis://h", Some("")), None);
+        assert_eq!(password("redis://h", None), None);
+        // To connect as somebody else than was asked for would be worse than not to connect.
+        assert!(config("redis://ann@h").unwrap_err().contains("user `ann` without a password"));
     }
 
     #[test]
@@ -87,7 +131,13 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused() {
         assert!(config("redis://h/shop").unwrap_err().contains("`shop` is not a number"));
+        assert!(config("redis://h/-1").unwrap_err().contains("`-1` is not a number"));
         assert!(config("redis://h/?timeout=1").unwrap_err().contains("unknown option `timeout`"));
+        assert_eq!(config("redis://h/?connect_timeout=3").unwrap().limit, Nanos::from_secs(3));
+        for seconds in ["0", "11", "-1", "1s", ""] {
+            let problem = config(&format!("redis://h/?connect_timeout={seconds}")).unwrap_err();
+            assert!(problem.contains(&format!("`{seconds}` is not a whole number of seconds")), "{problem}");
+        }
         assert!(config("redis://h/?socket=/x").unwrap_err().contains("name one of them"));
     }
 }

@@ -5,9 +5,13 @@
 //! waiting to fill a packet (`TCP_NODELAY` is on).
 //!
 //! Records of key-value workloads are hashes: a read is HGETALL (or HMGET of one field), an update or insert HSET, a
-//! delete DEL. HSET makes a record that is missing and doesn't say whether it was there, so an update never is a miss.
-//! Keys have no order, so scans are refused. Transactions are refused, too: MULTI only queues, and nothing can be read
-//! before EXEC.
+//! delete DEL. HSET makes a record that is missing and doesn't say whether it was there, so an update never is a miss,
+//! and an insert on top of a record never fails. Keys have no order, so scans are refused. Transactions are refused, too:
+//! MULTI only queues, and nothing can be read before EXEC. A value that is not UTF-8 is counted, and can't be shown.
+//!
+//! RESP numbers no answers: the n-th answer belongs to the n-th command because it is the n-th. So whatever comes beyond
+//! the answers that were asked for ends the session. It would be taken for the answer to the next request otherwise,
+//! and that request's service time would be too short.
 //!
 //! ```no_run
 //! use driver::{Command, Direct, KeyValue, Target, TargetUrl};
@@ -42,12 +46,13 @@ pub struct RedisTarget {
 
 impl RedisTarget {
     /// The target that a URL names: `redis://user:password@host:port/database`, or `redis:///?socket=/path` for a unix
-    /// socket. The port is 6379 and the database 0 if not given. Connects to nothing.
+    /// socket. The port is 6379 and the database 0 if not given, the password that in `REDISCLI_AUTH`.
+    /// `?connect_timeout=` is how long connecting may take, in seconds from 1 to 10 (the default). Connects to nothing.
     ///
     /// # Errors
     /// What is wrong with the URL, without its password.
     pub fn from_url(url: &TargetUrl) -> Result<RedisTarget, UrlError> {
-        Ok(RedisTarget { config: Config::new(url)? })
+        Ok(RedisTarget { config: Config::new(url, &|name| std::env::var(name).ok())? })
     }
 }
 
@@ -65,11 +70,16 @@ impl driver::Target for RedisTarget {
     fn connect(
         &self,
         statements: &[StatementSpec],
-        _isolation: Option<Isolation>,
+        isolation: Option<Isolation>,
     ) -> Result<RedisSession, ConnectError> {
         if let Some(first) = statements.first() {
             let problem = format!("`{}` can't be prepared: a RESP store has no SQL", first.sql);
             return Err(ConnectError::permanent(format!("{}: {problem}", self.config.address)));
+        }
+        if let Some(level) = isolation {
+            let problem = "a RESP store has no transactions, and so no isolation levels";
+            let wanted = level.name();
+            return Err(ConnectError::permanent(format!("{}: {wanted}: {problem}", self.config.address)));
         }
         Ok(RedisSession::new(client::connect(&self.config)?))
     }

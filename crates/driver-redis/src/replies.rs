@@ -18,8 +18,8 @@ pub(crate) enum Asked {
     Delete,
 }
 
-/// A value that was read: where it stands in the receive buffer, `None` for nil.
-type Place = Option<(u32, u32)>;
+/// A value that was read: where it begins and ends in the receive buffer.
+type Place = (u32, u32);
 
 #[derive(Default)]
 pub(crate) struct Replies {
@@ -109,20 +109,21 @@ impl Replies {
     /// An item of an array.
     #[inline]
     fn take_value(&mut self, asked: Asked, item: Item) -> Result<(), Garbage> {
-        let place = match item {
-            Item::Bulk { begin, end } => Some((begin as u32, end as u32)),
-            Item::Nil => None,
-            item => return Err(Garbage::Unexpected(tag(item))),
-        };
-        // Names and values take turns.
-        if asked == Asked::OneField || self.seen % 2 == 1 {
-            self.values.push(place);
+        match (asked, item) {
+            // Names and values take turns.
+            (Asked::AllFields, Item::Bulk { .. }) if self.seen.is_multiple_of(2) => {}
+            (_, Item::Bulk { begin, end }) => self.values.push((begin as u32, end as u32)),
+            (Asked::OneField, Item::Nil) => {
+                self.pending = 0;
+                self.finish(Reply::default());
+                return Ok(());
+            }
+            (_, item) => return Err(Garbage::Unexpected(tag(item))),
         }
         self.seen += 1;
         self.pending -= 1;
         if self.pending == 0 {
-            let there = asked == Asked::AllFields || place.is_some();
-            self.finish(Reply { rows: u64::from(there), affected: 0 });
+            self.finish(Reply { rows: 1, affected: 0 });
         }
         Ok(())
     }
@@ -158,7 +159,7 @@ impl Replies {
         self.replies.get(command).copied().unwrap_or_default()
     }
 
-    /// Where the value of a read's column stands; `Some(None)` is nil.
+    /// Where the value of a read's column stands.
     pub(crate) fn value(&self, command: usize, column: usize) -> Option<Place> {
         let end = *self.ends.get(command)? as usize;
         let begin = if command == 0 { 0 } else { *self.ends.get(command - 1)? as usize };

@@ -170,7 +170,7 @@ impl RedisSession {
                 Ok((start, whole)) => {
                     self.buffer.start = start;
                     if whole {
-                        return Poll::Ready(self.complete());
+                        return self.complete();
                     }
                 }
                 Err(garbage) => return self.lose(Outcome::Protocol, Trouble::Garbage(garbage)),
@@ -179,11 +179,15 @@ impl RedisSession {
     }
 
     #[inline]
-    fn complete(&mut self) -> Result<(), OpError> {
+    fn complete(&mut self) -> Poll<Result<(), OpError>> {
+        // Answers have no numbers: one too many would be taken for the next request's.
+        if self.phase == Phase::Sending || !self.buffer.unparsed().is_empty() {
+            return self.lose(Outcome::Protocol, Trouble::Garbage(Garbage::Surplus));
+        }
         self.phase = Phase::Done;
-        let upper_bound = !self.buffer.unparsed().is_empty();
-        self.arrived = self.stamp.map(|realtime_ns| KernelStamp { realtime_ns, upper_bound });
-        self.replies.failure().map_or(Ok(()), Err)
+        // Nothing follows the answer, so the last segment that was read carried its last byte.
+        self.arrived = self.stamp.map(|realtime_ns| KernelStamp { realtime_ns, upper_bound: false });
+        Poll::Ready(self.replies.failure().map_or(Ok(()), Err))
     }
 }
 
@@ -262,13 +266,9 @@ impl Session for RedisSession {
         if row > 0 || self.phase != Phase::Done {
             return None;
         }
-        match self.replies.value(command, column)? {
-            None => Some(Value::Null),
-            Some((begin, end)) => {
-                let bytes = self.buffer.received().get(begin as usize..end as usize)?;
-                std::str::from_utf8(bytes).ok().map(Value::Text)
-            }
-        }
+        let (begin, end) = self.replies.value(command, column)?;
+        let bytes = self.buffer.received().get(begin as usize..end as usize)?;
+        std::str::from_utf8(bytes).ok().map(Value::Text)
     }
 
     #[inline]

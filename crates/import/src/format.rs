@@ -1,5 +1,6 @@
 //! The formats, and where their text comes from.
 
+use crate::figures::ascending;
 use crate::{ImportError, ToolReport, csv, hdr, memtier, pgbench, redis_benchmark, sysbench, ycsb};
 use std::path::{Path, PathBuf};
 use units::Nanos;
@@ -149,7 +150,7 @@ pub fn read(format: Format, stdout: &str, files: &[PathBuf]) -> Result<ToolRepor
     let printed = Output { format, place: "standard output".to_owned(), text: stdout };
     let outputs: Vec<Output> =
         texts.iter().zip(files).map(|(text, path)| Output { format, place: name_of(path), text }).collect();
-    match format {
+    let mut report = match format {
         Format::PgbenchLog => pgbench::read_log(&printed, &outputs),
         Format::Hdr(unit) => hdr::read(&chained(printed, outputs), unit),
         Format::Ycsb => ycsb::read(&chained(printed, outputs)),
@@ -158,7 +159,9 @@ pub fn read(format: Format, stdout: &str, files: &[PathBuf]) -> Result<ToolRepor
         Format::Memtier => memtier::read(&chained(printed, outputs)),
         Format::RedisBenchmark => redis_benchmark::read(&chained(printed, outputs)),
         Format::Csv => csv::read(&chained(printed, outputs)),
-    }
+    }?;
+    report.rows.iter_mut().for_each(|row| ascending(&mut row.quantiles));
+    Ok(report)
 }
 
 fn chained<'a>(printed: Output<'a>, files: Vec<Output<'a>>) -> Vec<Output<'a>> {

@@ -188,6 +188,7 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
 /// The table of a percentile file, if there is one.
 fn percentiles(output: &Output, unit: Option<TimeUnit>) -> Result<Option<Reported>, ImportError> {
     let mut table: Option<(Nanos, Reported)> = None;
+    let mut ended = false;
     for (line, text) in output.lines() {
         let wrong = |why: String| output.wrong_line(line, why);
         let words = text.replace(['"', ','], " ");
@@ -200,9 +201,11 @@ fn percentiles(output: &Output, unit: Option<TimeUnit>) -> Result<Option<Reporte
                 )
             })?;
             table = Some((one, Reported { measure: "Value".to_owned(), ..Reported::default() }));
-        } else if let Some((one, row)) = &mut table {
+        } else if let Some((one, row)) = table.as_mut().filter(|_| !ended) {
             let known = take_row(row, *one, &fields);
             known.ok_or_else(|| wrong(format!("{} is not `value quantile count`", quoted(text))))?;
+            // What comes after it is the tool's.
+            ended = fields.first() == Some(&"#[Max");
         }
     }
     let Some((_, mut row)) = table else { return Ok(None) };

@@ -4,7 +4,7 @@
 //! formats and from `run_stats.cpp`; Debian has no package of it, so that it was not run here.
 
 use crate::ImportError;
-use crate::figures::{ascending, elapsed, percentile, rate, scaled};
+use crate::figures::{elapsed, percentile, rate, scaled};
 use crate::format::{Output, quoted};
 use crate::hdr;
 use crate::report::{CountedFrom, Reported, ToolReport};
@@ -153,7 +153,6 @@ fn take_entry(name: &str, entry: &Value) -> Result<Reported, String> {
             row.quantiles.push((q, time(value)?));
         }
     }
-    ascending(&mut row.quantiles);
     let histogram = figures.get("Histogram log format").and_then(|log| log.get("Compressed Histogram"));
     if let Some(encoded) = histogram.and_then(Value::as_str) {
         let counted =

@@ -3,7 +3,7 @@
 //! Figures count from the moment at which a request is written, since the tool is a closed loop.
 
 use crate::ImportError;
-use crate::figures::{ascending, cumulated, elapsed, percentile, rate};
+use crate::figures::{cumulated, elapsed, percentile, rate};
 use crate::format::{Output, quoted};
 use crate::report::{CountedFrom, Reported, ToolReport};
 use units::{Nanos, PerSecond};
@@ -99,7 +99,6 @@ impl Reading {
                 None => self.contradiction = true,
             }
         }
-        ascending(&mut row.quantiles);
     }
 
     fn take_line(&mut self, words: &str) -> Option<()> {

@@ -139,11 +139,11 @@ impl Reported {
         Some(QuantileReading { above, at_most })
     }
 
-    /// Whether these are requests that the load consists of. YCSB also measures its clean-up, failures on their own,
-    /// and pairs of requests that it has counted already.
+    /// Whether these are requests that the load consists of. YCSB also measures its clean-up, its own checks of
+    /// data, failures, and pairs of requests that it has counted already.
     pub fn is_of_requests(&self) -> bool {
         let name = self.operation.as_str();
-        name != "CLEANUP" && name != "READ-MODIFY-WRITE" && !name.ends_with("-FAILED")
+        !["CLEANUP", "VERIFY", "READ-MODIFY-WRITE"].contains(&name) && !name.ends_with("-FAILED")
     }
 
     /// Fills count, mean, smallest and largest from the samples that did not fail.

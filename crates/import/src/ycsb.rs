@@ -6,7 +6,7 @@
 //! output does not say which it is.
 
 use crate::ImportError;
-use crate::figures::{ascending, elapsed, number, percentile, rate, scaled};
+use crate::figures::{elapsed, number, percentile, rate, scaled};
 use crate::format::{Output, quoted};
 use crate::report::{CountedFrom, ForeignSample, Reported, ToolReport};
 use serde_json::Value;
@@ -222,7 +222,9 @@ fn finish(report: &mut ToolReport) {
         if both && row.counted_from == CountedFrom::Unsaid {
             row.counted_from = CountedFrom::Send;
         }
-        ascending(&mut row.quantiles);
+        if row.count.is_none() && !row.samples.is_empty() {
+            row.describe_samples();
+        }
     }
     // Compound operations are made of others, which are counted already.
     let counted =

@@ -295,7 +295,8 @@ impl Scenario {
         parts.extend(timing.servers.map(|servers| format!("{servers} at a time")));
         parts.extend(timing.capacity.map(|capacity| format!("capacity {capacity}")));
         parts.extend(timing.hiccups.map(|hiccups| {
-            let every = hiccups.every.map_or(String::new(), |every| format!(" and each {every} from then on"));
+            let every =
+                hiccups.every.map_or(String::new(), |every| format!(" and each {every} from then on"));
             format!("stands still for {} at {}{every}", hiccups.length, hiccups.first)
         }));
         parts.join(", ")

@@ -8,8 +8,11 @@ pub use events::StoreEvent;
 pub use settings::Settings;
 
 use crate::fault::{Acts, Faults};
-use crate::{Access, Arrival, ConnectionFault, Data, Decision, Operation, Replication, Rules, Timing, View};
-use units::Nanos;
+use crate::{
+    Access, Arrival, ConnectionFault, Data, Decision, Injection, Model, Operation, Replication, Rules,
+    Timing, View,
+};
+use units::{Nanos, Seed};
 
 /// The store behind all connections; one thread owns it.
 #[derive(Debug)]
@@ -17,6 +20,9 @@ pub struct Engine {
     data: Data,
     replication: Replication,
     timing: Timing,
+    /// What the timing was made of, to make it anew.
+    model: Model,
+    seed: Seed,
     faults: Faults,
     events: Vec<StoreEvent>,
     /// How many requests each of [`Rules::NAMES`] acted on.
@@ -32,26 +38,24 @@ impl Default for Engine {
 
 impl Engine {
     /// A store that nobody has asked anything yet. Settings that [`Settings::check`] refuses give times that are of no
-    /// use, and no panic; faults beyond the most are left out.
+    /// use, and no panic; nodes that do not fit are one node, and faults beyond the most are left out.
     pub fn new(settings: Settings) -> Engine {
+        let replication = Replication::new(settings.replication, settings.seed).unwrap_or_default();
         let mut faults = Faults::new(settings.seed.derive("store faults"));
         for fault in settings.faults {
             // Refused by `Settings::check`.
             let _ = faults.add(fault, None);
         }
         Engine {
-            data: Data::default(),
-            replication: Replication::default(),
+            data: Data::with_delays(replication.delays().clone()),
+            replication,
             timing: Timing::new(&settings.model, settings.seed),
+            model: settings.model,
+            seed: settings.seed,
             faults,
             events: Vec::new(),
             acted: [0; Rules::NAMES.len()],
         }
-    }
-
-    /// An empty store of several nodes; everything else stays.
-    pub fn replicated(self, replication: Replication) -> Engine {
-        Engine { data: Data::with_delays(replication.delays().clone()), replication, ..self }
     }
 
     /// Decides when a request begins and when it is answered. Requests must come in the order of their arrivals; one
@@ -76,18 +80,21 @@ impl Engine {
             node,
             rules: timed.rules,
             injection: None,
+            key: (!key.is_empty()).then(|| record::key_hash(b"", key)),
         };
         self.data.settle(decision.begun);
-        self.acknowledge(&mut decision);
         inject(&mut decision, acts);
+        self.acknowledge(&mut decision);
         self.events[told..].iter_mut().for_each(|event| event.end = decision.due);
         self.count(decision.rules);
         decision
     }
 
-    /// A write's answer is due when it has been acknowledged.
+    /// A write's answer is due when it has been acknowledged; where a fault keeps it from being made there is nothing to
+    /// acknowledge.
     fn acknowledge(&self, decision: &mut Decision) {
-        if decision.operation.access() != Access::Write {
+        let executed = decision.injection.is_none_or(Injection::executes);
+        if decision.operation.access() != Access::Write || !executed {
             return;
         }
         let wait = self.replication.acknowledgement(decision.node, decision.number, decision.begun);

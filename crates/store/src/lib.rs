@@ -24,6 +24,7 @@ mod distribution;
 mod engine;
 mod fault;
 mod model;
+pub mod postgres;
 mod protocol;
 mod replication;
 mod request;
@@ -33,6 +34,7 @@ mod simulated;
 mod sorted_set;
 mod text;
 mod timing;
+mod sql;
 
 pub use answers::{Answer, Answers, Ending};
 pub use data::{Change, Data, Key, Staleness, Value, View};

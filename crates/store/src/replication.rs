@@ -75,13 +75,13 @@ impl Replication {
         &self.delays
     }
 
-    /// Which node serves request `number`, which came to the port of `own`: writes go to the primary, reads where the
-    /// preference says, the rest stays. Moving from node to node takes no time.
+    /// Which node serves request `number`, which came to the port of `own`: reads go where the preference says, all others
+    /// to the primary, so that whatever may write in a transaction or a bulk load does it there. Moving from node to
+    /// node takes no time.
     pub fn route(&self, access: Access, own: NodeId, number: u64) -> NodeId {
         let own = if own.0 < self.delays.nodes() { own } else { PRIMARY };
         match access {
-            Access::None => own,
-            Access::Write => PRIMARY,
+            Access::None | Access::Write => PRIMARY,
             Access::Read => match self.preference {
                 ReadPreference::Primary => PRIMARY,
                 ReadPreference::Own => own,

@@ -187,6 +187,8 @@ pub struct Decision {
     pub node: NodeId,
     /// What acted on it.
     pub rules: Rules,
+    /// The key's [`record::key_hash`], without a table; `None` where there is no key.
+    pub key: Option<u64>,
     /// The fault that acts on it. A delay is in `due` already.
     pub injection: Option<Injection>,
 }

@@ -36,7 +36,8 @@ pub struct Timed {
     pub begun: Nanos,
     /// When its answer is to be written; never before `begun`.
     pub due: Nanos,
-    /// [`Rules::QUEUED`], [`Rules::HICCUP`], [`Rules::SLOW_KEY`], [`Rules::JOINING`].
+    /// [`Rules::QUEUED`] where it waited for a nanosecond or more, [`Rules::HICCUP`], [`Rules::SLOW_KEY`],
+    /// [`Rules::JOINING`].
     pub rules: Rules,
 }
 
@@ -98,7 +99,7 @@ impl Timing {
     pub fn admit(&mut self, arrival: Nanos, operation: Operation, key: &[u8]) -> Timed {
         let number = self.admitted;
         self.admitted += 1;
-        let arrival = self.arrive(arrival);
+        let arrival = self.arrive(arrival, operation);
         let came = self.freezes.store_time_of_arrival(arrival);
         let turn = match &mut self.gate {
             Some(gate) => gate.pass(came, &mut self.freezes),
@@ -116,7 +117,7 @@ impl Timing {
         self.last_begun = begun;
         let answered = self.freezes.real_time(end);
         let rules = [
-            (Rules::QUEUED, begin > came),
+            (Rules::QUEUED, begin.since(came).floor() > Nanos::ZERO),
             (Rules::HICCUP, answered.since(Fine::from(arrival)) > end.since(came)),
             (Rules::SLOW_KEY, extra.is_some()),
             (Rules::JOINING, self.streaming().is_some_and(|streaming| streaming.contains(&arrival))),
@@ -129,11 +130,22 @@ impl Timing {
         }
     }
 
-    /// Keeps arrivals in order, and lets the first of them start the instants of all settings.
-    fn arrive(&mut self, arrival: Nanos) -> Nanos {
+    /// As if nothing had been admitted yet, but for the numbers and the order of requests, which go on.
+    pub fn restarted(&self, model: &Model, seed: Seed) -> Timing {
+        Timing {
+            admitted: self.admitted,
+            last_arrival: self.last_arrival,
+            last_begun: self.last_begun,
+            ..Timing::new(model, seed)
+        }
+    }
+
+    /// Keeps arrivals in order, and lets the first of them start the instants of all settings; not one of
+    /// [`Operation::Other`]: what a client asks about the server before its load begins is no part of it.
+    fn arrive(&mut self, arrival: Nanos, operation: Operation) -> Nanos {
         let arrival = arrival.max(self.last_arrival);
         self.last_arrival = arrival;
-        if self.origin.is_none() {
+        if self.origin.is_none() && operation != Operation::Other {
             self.origin = Some(arrival);
             self.freezes.start(arrival);
             if let Some(gate) = &mut self.gate {
@@ -160,7 +172,7 @@ impl Timing {
         self.admitted
     }
 
-    /// The first request's arrival, from which the settings' instants count.
+    /// The arrival of the first request that is not [`Operation::Other`], from which the settings' instants count.
     pub fn origin(&self) -> Option<Nanos> {
         self.origin
     }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use store::{
     Access, Acknowledgement, Arrival, Data, Engine, Key, NodeId, Operation, ReadPreference, Replication,
-    ReplicationSettings, Rules, Tag, Value, View,
+    ReplicationSettings, Rules, Settings, Tag, Value, View,
 };
 use units::{Nanos, Seed};
 
@@ -133,16 +133,17 @@ fn admit(engine: &mut Engine, operation: Operation, node: u8) -> store::Decision
 
 #[test]
 fn the_engine_holds_writes_back() {
-    let mut settings = settings(3, "0>1=10ms 1>0=15ms 0>2=80ms", "quorum");
-    settings.preference = ReadPreference::Own;
-    let mut engine = Engine::default().replicated(Replication::new(settings, Seed(1)).unwrap());
+    let mut replication = settings(3, "0>1=10ms 1>0=15ms 0>2=80ms", "quorum");
+    replication.preference = ReadPreference::Own;
+    let nodes = Settings { replication, ..Settings::default() };
+    let mut engine = Engine::new(nodes.clone());
     let write = admit(&mut engine, Operation::Update, 2);
     assert_eq!((write.node, write.number), (NodeId(0), 0));
     assert_eq!((write.begun, write.due), (ms(5), ms(30)));
     assert!(write.rules.has(Rules::ACKNOWLEDGED));
-    for operation in [Operation::Read, Operation::Ping] {
+    for (operation, node) in [(Operation::Read, 2), (Operation::Transaction, 0), (Operation::Other, 0)] {
         let other = admit(&mut engine, operation, 2);
-        assert_eq!((other.node, other.due), (NodeId(2), ms(5)), "{}", operation.name());
+        assert_eq!((other.node, other.due), (NodeId(node), ms(5)), "{}", operation.name());
         assert!(!other.rules.has(Rules::ACKNOWLEDGED));
     }
     // The data is that of the same nodes.
@@ -150,6 +151,14 @@ fn the_engine_holds_writes_back() {
     engine.data_mut().write(Engine::view(&write), key.clone(), Some(Value::Text(Vec::new())));
     assert_eq!(seeing(engine.data(), ms(30), 3, &key), 2);
     assert_eq!(seeing(engine.data(), ms(85), 3, &key), 3);
+    // What is not written is not waited for.
+    for (fault, due) in [("error:busy@request=1", 5), ("drop:after@request=1", 30)] {
+        let faults = vec![fault.parse().unwrap()];
+        let mut failing = Engine::new(Settings { faults, ..nodes.clone() });
+        let write = admit(&mut failing, Operation::Update, 0);
+        assert!(write.rules.has(Rules::FAULT));
+        assert_eq!(write.due, ms(due), "{fault}");
+    }
     let mut alone = Engine::default();
     let write = admit(&mut alone, Operation::Insert, 0);
     assert_eq!((write.due, write.rules), (ms(5), Rules::default()));
@@ -166,7 +175,7 @@ fn reads_go_where_the_preference_says() {
         let nodes = preferring(preference, 3);
         for own in (0..3).map(NodeId) {
             assert_eq!(nodes.route(Access::Write, own, 7), NodeId(0), "writes, {preference}");
-            assert_eq!(nodes.route(Access::None, own, 7), own, "what touches no data, {preference}");
+            assert_eq!(nodes.route(Access::None, own, 7), NodeId(0), "what may write, {preference}");
         }
         let alone = preferring(preference, 1);
         assert_eq!(alone.route(Access::Read, NodeId(0), 7), NodeId(0), "{preference}");

@@ -10,6 +10,8 @@ mod clocks;
 mod figures;
 mod moment;
 mod pairing;
+#[cfg(test)]
+mod pairing_tests;
 mod sums;
 mod window;
 

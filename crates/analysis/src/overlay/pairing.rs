@@ -21,16 +21,14 @@ const EDGE_MISS: u32 = 1;
 const SET_UP_MAX: u32 = 16;
 /// Decades by which a session must be less likely than the best one to be ruled out.
 const RULED_OUT: u32 = 8;
-/// Decades that lie between a connection's serious candidates at most.
-const SERIOUS: u32 = 2;
 /// Rows that may lie in no sample of the session that a connection is paired with, beside a tenth of all.
 const MISSES_MAX: u32 = 8;
-/// A connection with so many rows for each one of another's, and so many more, has a session rather than the other.
+/// A connection with so many rows for each one of all others that may have a session, and so many more, has it.
 const FAR_MORE: u32 = 4;
 /// Rows that a connection is judged by at most.
 const ROWS_MAX: usize = 4096;
-/// Rows that fit, from which on their delays are compared, …
-const DELAYS_MIN: u32 = 32;
+/// Requests that fit, from which on their delays are compared, …
+const DELAYS_MIN: usize = 32;
 /// … and how much wider those of a wrong session must spread at least, beside twice as wide; ns.
 const SPREAD_MIN: i64 = 1_000;
 
@@ -59,6 +57,38 @@ struct Candidate {
     decades: u32,
     hits: u32,
     misses: u32,
+    reach: Reach,
+}
+
+/// The first and the last sample of a session that rows of one connection lie in, without tolerance if any do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Reach {
+    first: usize,
+    last: usize,
+}
+
+/// How two connections' samples of one session lie.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Meeting {
+    /// One after the other: the session may have had both.
+    Apart,
+    /// One sample is the last of one and the first of the other: the session may have had both, if it was connected
+    /// anew within a request; or rows of the one are not its own.
+    Touching,
+    /// At the same time: the session had one of them at most.
+    Crossing,
+}
+
+impl Reach {
+    fn meets(self, other: Reach) -> Meeting {
+        if self.last < other.first || other.last < self.first {
+            Meeting::Apart
+        } else if self.last == other.first || other.last == self.first {
+            Meeting::Touching
+        } else {
+            Meeting::Crossing
+        }
+    }
 }
 
 /// The index of the sample that a row lies in, beginning `tolerance` before it and ending `tolerance` behind it at most.
@@ -92,18 +122,24 @@ struct Table<'a> {
     /// Per connection: the sessions that are not ruled out, best first.
     candidates: Vec<Vec<Candidate>>,
     paired: Vec<Option<usize>>,
-    /// Per session: the connections paired with it.
-    taken: Vec<Vec<usize>>,
+    /// Per session: how far the connections paired with it reach.
+    taken: Vec<Vec<Reach>>,
+}
+
+/// A connection that may have a session.
+struct Claim {
+    connection: usize,
+    hits: u32,
+    reach: Reach,
 }
 
 impl<'a> Table<'a> {
     fn new(loaded: &'a Loaded, tolerance: i64) -> Table<'a> {
-        let candidates =
-            loaded.connections.iter().map(|c| candidates(c, &loaded.sessions, tolerance)).collect();
+        let of = |connection: &Connection| candidates(connection, &loaded.sessions, tolerance);
         Table {
             loaded,
             tolerance,
-            candidates,
+            candidates: loaded.connections.iter().map(of).collect(),
             paired: vec![None; loaded.connections.len()],
             taken: vec![Vec::new(); loaded.sessions.len()],
         }
@@ -112,27 +148,22 @@ impl<'a> Table<'a> {
     fn take_known(&mut self, known: &Known) {
         let ids: HashMap<Id, usize> =
             self.loaded.sessions.iter().enumerate().map(|(i, s)| (id(s), i)).collect();
-        for connection in 0..self.paired.len() {
-            let number = self.loaded.connections[connection].number;
-            if let Some(session) = known.0.get(&number).and_then(|id| ids.get(id)) {
-                self.take(connection, *session);
-            }
+        for (index, connection) in self.loaded.connections.iter().enumerate() {
+            let Some(&session) = known.0.get(&connection.number).and_then(|id| ids.get(id)) else { continue };
+            self.paired[index] = Some(session);
+            let flown = &self.loaded.sessions[session].flown;
+            self.taken[session].extend(reach(&connection.rows, flown, self.tolerance));
         }
-    }
-
-    fn take(&mut self, connection: usize, session: usize) {
-        self.paired[connection] = Some(session);
-        self.taken[session].push(connection);
     }
 
     /// Pairs every connection that has one session left; whether there was any.
     fn decide(&mut self) -> bool {
         let claims = self.claims();
-        let found: Vec<(usize, usize)> = self
+        let found: Vec<(usize, Candidate)> = self
             .open()
             .filter_map(|connection| {
                 let [only] = self.left(connection)[..] else { return None };
-                self.may_have(connection, &only, &claims).then_some((connection, only.session))
+                self.may_have(connection, &only, &claims).then_some((connection, only))
             })
             .collect();
         self.take_all(found)
@@ -141,43 +172,48 @@ impl<'a> Table<'a> {
     /// Pairs every connection and session of which each fits the other far better, by its delays, than all others do;
     /// whether there was any.
     fn decide_by_delays(&mut self) -> bool {
-        let spreads: HashMap<usize, Vec<(i64, usize)>> =
+        let spreads: HashMap<usize, Vec<(i64, Candidate)>> =
             self.open().filter_map(|connection| Some((connection, self.spreads(connection)?))).collect();
-        let found: Vec<(usize, usize)> = spreads
+        let found: Vec<(usize, Candidate)> = spreads
             .iter()
             .filter_map(|(&connection, own)| {
-                let &(best, session) = far_narrower(own)?;
-                let at_once = spreads.iter().filter(|(other, _)| self.overlap(connection, **other));
-                let mut theirs: Vec<(i64, usize)> = at_once
-                    .filter_map(|(other, list)| Some((list.iter().find(|(_, s)| *s == session)?.0, *other)))
-                    .collect();
-                theirs.sort_unstable();
-                let alone = theirs.len() == 1 || far_narrower(&theirs).is_some();
-                (alone && theirs.first() == Some(&(best, connection))).then_some((connection, session))
+                let &(best, candidate) = far_narrower(own)?;
+                let of_session = spreads.iter().filter_map(|(other, list)| {
+                    let (spread, theirs) = list.iter().find(|(_, c)| c.session == candidate.session)?;
+                    let at_once = theirs.reach.meets(candidate.reach) > Meeting::Apart;
+                    (at_once && *other != connection).then_some(*spread)
+                });
+                let alone = of_session.min().is_none_or(|next| is_far_wider(next, best));
+                (alone && self.is_free(&candidate)).then_some((connection, candidate))
             })
             .collect();
         self.take_all(found)
     }
 
     /// How widely delays spread with each candidate that is left, the narrowest first; `None` where one has too few.
-    fn spreads(&self, connection: usize) -> Option<Vec<(i64, usize)>> {
+    fn spreads(&self, connection: usize) -> Option<Vec<(i64, Candidate)>> {
         let rows = &self.loaded.connections[connection].rows;
         let one = |candidate: Candidate| {
             let flown = &self.loaded.sessions[candidate.session].flown;
-            Some((spread(rows, flown, self.tolerance)?, candidate.session))
+            Some((spread(rows, flown, self.tolerance)?, candidate))
         };
         let mut spreads = self.left(connection).into_iter().map(one).collect::<Option<Vec<_>>>()?;
-        spreads.sort_unstable();
+        spreads.sort_unstable_by_key(|(spread, _)| *spread);
         Some(spreads)
     }
 
-    /// Takes what was found, but for pairs that contradict each other: then neither.
-    fn take_all(&mut self, found: Vec<(usize, usize)>) -> bool {
+    /// Takes what was found, but for pairs that contradict each other: then neither. Whether any was taken.
+    fn take_all(&mut self, found: Vec<(usize, Candidate)>) -> bool {
         let mut any = false;
-        for &(connection, session) in &found {
-            let rivals = found.iter().filter(|(other, theirs)| *other != connection && *theirs == session);
-            if rivals.into_iter().all(|(other, _)| !self.overlap(connection, *other)) {
-                self.take(connection, session);
+        for (connection, candidate) in &found {
+            let mut rivals = found.iter().filter(|(other, theirs)| {
+                other != connection
+                    && theirs.session == candidate.session
+                    && theirs.reach.meets(candidate.reach) > Meeting::Apart
+            });
+            if rivals.next().is_none() {
+                self.paired[*connection] = Some(candidate.session);
+                self.taken[candidate.session].push(candidate.reach);
                 any = true;
             }
         }
@@ -188,51 +224,47 @@ impl<'a> Table<'a> {
         (0..self.paired.len()).filter(|connection| self.paired[*connection].is_none())
     }
 
-    /// Candidates that no other connection has at the same time.
+    /// Candidates that no other connection certainly has at the same time.
     fn left(&self, connection: usize) -> Vec<Candidate> {
-        let free = |candidate: &&Candidate| {
-            self.taken[candidate.session].iter().all(|other| !self.overlap(connection, *other))
-        };
-        self.candidates[connection].iter().filter(free).copied().collect()
+        let candidates = self.candidates[connection].iter();
+        candidates.filter(|candidate| self.meeting(candidate) < Meeting::Crossing).copied().collect()
     }
 
-    /// Per session: connections without a session of which it is a serious candidate, and with how many rows.
-    fn claims(&self) -> HashMap<usize, Vec<(usize, u32)>> {
-        let mut claims: HashMap<usize, Vec<(usize, u32)>> = HashMap::new();
+    /// Whether no other connection even touches what a pairing would take.
+    fn is_free(&self, candidate: &Candidate) -> bool {
+        self.meeting(candidate) == Meeting::Apart
+    }
+
+    fn meeting(&self, candidate: &Candidate) -> Meeting {
+        let taken = self.taken[candidate.session].iter().map(|reach| reach.meets(candidate.reach));
+        taken.max().unwrap_or(Meeting::Apart)
+    }
+
+    /// Per session: connections without a session that may have it.
+    fn claims(&self) -> HashMap<usize, Vec<Claim>> {
+        let mut claims: HashMap<usize, Vec<Claim>> = HashMap::new();
         for connection in self.open() {
-            let left = self.left(connection);
-            let best = left.iter().map(|candidate| candidate.decades).min().unwrap_or(0);
-            for candidate in left.iter().filter(|candidate| candidate.decades < best + SERIOUS) {
-                claims.entry(candidate.session).or_default().push((connection, candidate.hits));
+            for Candidate { session, hits, reach, .. } in self.left(connection) {
+                claims.entry(session).or_default().push(Claim { connection, hits, reach });
             }
         }
         claims
     }
 
-    /// Whether nearly all rows fit, and no other connection that goes on at the same time claims the session.
+    /// Whether nearly all rows fit, and no other connection claims the session for the same time.
     fn may_have(
         &self,
         connection: usize,
         candidate: &Candidate,
-        claims: &HashMap<usize, Vec<(usize, u32)>>,
+        claims: &HashMap<usize, Vec<Claim>>,
     ) -> bool {
         let fits = candidate.misses <= MISSES_MAX + candidate.hits / 10;
         let claims = claims.get(&candidate.session).map_or(&[][..], Vec::as_slice);
-        fits && claims.iter().all(|&(other, hits)| {
-            other == connection
-                || !self.overlap(connection, other)
-                || candidate.hits >= FAR_MORE * hits + FAR_MORE
-        })
-    }
-
-    /// Whether two connections went on at the same time: a session has one at a time.
-    fn overlap(&self, a: usize, b: usize) -> bool {
-        let span = |connection: usize| {
-            let rows = &self.loaded.connections[connection].rows;
-            rows.first().zip(rows.last()).map_or((0, 0), |(first, last)| (first.arrived, last.arrived))
-        };
-        let (a, b) = (span(a), span(b));
-        a.0 <= b.1 && b.0 <= a.1
+        let others = claims.iter().filter(|claim| {
+            claim.connection != connection && claim.reach.meets(candidate.reach) > Meeting::Apart
+        });
+        let claimed: u32 = others.map(|claim| claim.hits).sum();
+        fits && self.is_free(candidate) && (claimed == 0 || candidate.hits >= FAR_MORE * (claimed + 1))
     }
 
     fn remember(&self, known: &mut Known) {
@@ -256,9 +288,13 @@ impl<'a> Table<'a> {
 }
 
 /// The first of some spreads, in order, if the next one is far wider.
-fn far_narrower(spreads: &[(i64, usize)]) -> Option<&(i64, usize)> {
+fn far_narrower(spreads: &[(i64, Candidate)]) -> Option<&(i64, Candidate)> {
     let [best, next, ..] = spreads else { return None };
-    (next.0 >= 2 * best.0 + SPREAD_MIN).then_some(best)
+    is_far_wider(next.0, best.0).then_some(best)
+}
+
+fn is_far_wider(spread: i64, best: i64) -> bool {
+    spread >= 2 * best + SPREAD_MIN
 }
 
 fn id(session: &Session) -> Id {
@@ -271,9 +307,11 @@ fn candidates(connection: &Connection, sessions: &[Session], tolerance: i64) -> 
     let mut best = u32::MAX - RULED_OUT;
     let mut found = Vec::new();
     for (session, Session { flown, .. }) in sessions.iter().enumerate() {
-        if let Some((decades, hits, misses)) = weigh(rows, flown, tolerance, best + RULED_OUT) {
+        if let Some((decades, hits, misses)) = weigh(rows, flown, tolerance, best + RULED_OUT)
+            && let Some(reach) = reach(&connection.rows, flown, tolerance)
+        {
             best = best.min(decades);
-            found.push(Candidate { session, decades, hits, misses });
+            found.push(Candidate { session, decades, hits, misses, reach });
         }
     }
     found.retain(|candidate| candidate.decades < best + RULED_OUT);
@@ -306,13 +344,30 @@ fn weigh(rows: &[Row], flown: &[Flown], tolerance: i64, limit: u32) -> Option<(u
     (hits > 0 && decades < limit).then_some((decades, hits, misses + pending))
 }
 
-/// How widely the delays between sending and arrival spread: their median distance from their median, ns. `None` where too
-/// few rows fit.
+/// How far a connection reaches in a session; `None` where no row fits.
+fn reach(rows: &[Row], flown: &[Flown], tolerance: i64) -> Option<Reach> {
+    let within = |tolerance: i64| {
+        let first = rows.iter().find_map(|row| sample_of(flown, row, tolerance))?;
+        let last = rows.iter().rev().find_map(|row| sample_of(flown, row, tolerance))?;
+        Some(Reach { first: first.min(last), last: last.max(first) })
+    };
+    // What lies outside by less than the tolerance may be set-up behind the last request over the connection before.
+    within(0).or_else(|| within(tolerance))
+}
+
+/// How widely the delays between sending and arrival spread: their median distance from their median, ns. Of the first row of
+/// each sample alone: others wait for the answers to those before. `None` where there are too few.
 fn spread(rows: &[Row], flown: &[Flown], tolerance: i64) -> Option<i64> {
-    let rows = &rows[..rows.len().min(ROWS_MAX)];
-    let delay = |row: &Row| sample_of(flown, row, tolerance).map(|index| row.arrived - flown[index].sent);
-    let mut delays: Vec<i64> = rows.iter().filter_map(delay).collect();
-    if delays.len() < DELAYS_MIN as usize {
+    let mut delays = Vec::new();
+    let mut before = None;
+    for row in &rows[..rows.len().min(ROWS_MAX)] {
+        let index = sample_of(flown, row, tolerance);
+        if let Some(index) = index.filter(|_| index != before) {
+            delays.push(row.arrived - flown[index].sent);
+        }
+        before = index.or(before);
+    }
+    if delays.len() < DELAYS_MIN {
         return None;
     }
     let middle = delays.len() / 2;

@@ -42,6 +42,7 @@ pub(super) struct Row {
     /// written − due, ns; [`NONE`] without an answer.
     pub(super) late: i64,
     pub(super) staleness: Option<TruthStaleness>,
+    pub(super) seq: u64,
 }
 
 /// One session of one client of one recording.
@@ -250,5 +251,5 @@ fn on_axis(row: &TruthRow, arrived: i64, clocks: &Clocks) -> Row {
     // The store reads its clock after it has written, and may be held up in between; it never writes before it is due.
     let end = if written == NONE { arrived } else { clocks.of_store(row.due).min(written).max(arrived) };
     let late = row.lateness().map_or(NONE, |late| late.0.cast_signed());
-    Row { arrived, end, written, rules: row.rules, late, staleness: row.staleness }
+    Row { arrived, end, written, rules: row.rules, late, staleness: row.staleness, seq: row.seq }
 }

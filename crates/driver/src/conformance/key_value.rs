@@ -268,7 +268,7 @@ pub(super) fn scan_keeps_its_limit<F: Fixture>(fixture: &F) -> Result<(), String
 /// What the checks on allocation do again and again: all kinds of commands, a miss, a batch, an error.
 pub(super) fn steady_round<S: Session>(session: &mut S, round: usize, keys: &Keys) -> Result<(), String> {
     let key = &keys.there[round % keys.there.len()];
-    let words = if round % 2 == 0 { "a rather long text, for what it is worth" } else { "short" };
+    let words = if round.is_multiple_of(2) { "a rather long text, for what it is worth" } else { "short" };
     let fields = [("name", "a name"), ("words", words)];
     let commands = [
         (read(key), READ),
@@ -300,7 +300,6 @@ pub(super) struct Keys {
 }
 
 /// A session and the records for [`steady_round`].
-#[expect(clippy::type_complexity, reason = "the session's type is the fixture's")]
 pub(super) fn steady<F: Fixture>(
     fixture: &F,
 ) -> Result<(<<F as Fixture>::Target as Target>::Session, Keys), String> {

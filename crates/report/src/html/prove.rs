@@ -214,7 +214,9 @@ fn measured_of(grade: &prove::grade::Grade) -> String {
     let measured = units::format_count(grade.measured);
     match grade.measured == grade.requests {
         true => measured,
-        false => format!("<span class=\"wrong\">{measured} of {}</span>", units::format_count(grade.requests)),
+        false => {
+            format!("<span class=\"wrong\">{measured} of {}</span>", units::format_count(grade.requests))
+        }
     }
 }
 

@@ -198,10 +198,5 @@ fn annotate(canvas: &mut Canvas, x: &Axis, y: &Axis) {
     canvas.text(at(32.7, 90.0), Anchor::Start, VERMILION, "what the closed loop reports");
     let (from, to) = (at(30.12, 1_000.0), at(30.4, 1_000.0));
     canvas.line(from, to, LIGHT_GREY, 1.0);
-    canvas.text(
-        (to.0 + 4.0, to.1 + 4.0),
-        Anchor::Start,
-        GREY,
-        "one operation of each thread met the stall",
-    );
+    canvas.text((to.0 + 4.0, to.1 + 4.0), Anchor::Start, GREY, "one operation of each thread met the stall");
 }

@@ -5,7 +5,7 @@ use crate::{Draw, Fault, Rules, text};
 use std::fmt::Write;
 use units::Nanos;
 
-const COMMANDS: &str = "`fault KIND@WHEN`, `faults`, `clear`, `hiccup 500ms` or `status`";
+const COMMANDS: &str = "`fault KIND@WHEN`, `faults`, `clear`, `hiccup 500ms`, `restart` or `status`";
 
 impl Engine {
     /// A command over the wire while the store runs; gives what to answer.
@@ -16,6 +16,7 @@ impl Engine {
     /// | `faults` | lists those that wait, one a line, and how often each has acted |
     /// | `clear` | forgets them all |
     /// | `hiccup 500ms` | lets the store stand still from now on; what was admitted before keeps its times |
+    /// | `restart` | lets the timing model begin anew with the next request: its hiccups, its join, its draws |
     /// | `status` | counts: `requests=1000 queued=12 hiccup=0 … fault=1 faults-waiting=0` |
     ///
     /// # Errors
@@ -40,6 +41,10 @@ impl Engine {
             ("faults", "") => {
                 let lines = self.faults.list().map(|(fault, acted)| format!("{fault} acted={acted}"));
                 Ok(lines.collect::<Vec<_>>().join("\n"))
+            }
+            ("restart", "") => {
+                self.timing = self.timing.restarted(&self.model, self.seed);
+                Ok("the timing begins anew with the next request".to_owned())
             }
             ("status", "") => Ok(self.status()),
             _ => Err(format!(

@@ -1,7 +1,7 @@
 //! What a store is started with.
 
 use crate::fault::Faults;
-use crate::{Fault, Model};
+use crate::{Fault, Model, ReplicationSettings};
 use units::Seed;
 
 /// All that decides what an [`crate::Engine`] does with its requests.
@@ -9,6 +9,8 @@ use units::Seed;
 pub struct Settings {
     /// The timing.
     pub model: Model,
+    /// The nodes.
+    pub replication: ReplicationSettings,
     /// Faults, whose numbers and times count from the first request; at most 1,000.
     pub faults: Vec<Fault>,
     /// The start of all that is drawn.
@@ -16,9 +18,14 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// Answers at once, without faults.
+    /// One node that answers at once, without faults.
     fn default() -> Settings {
-        Settings { model: Model::default(), faults: Vec::new(), seed: Seed(1) }
+        Settings {
+            model: Model::default(),
+            replication: ReplicationSettings::default(),
+            faults: Vec::new(),
+            seed: Seed(1),
+        }
     }
 }
 
@@ -31,6 +38,15 @@ impl Settings {
         if self.faults.len() > Faults::MOST {
             return Err(format!("{} faults: at most {} are possible", self.faults.len(), Faults::MOST));
         }
-        self.model.check()
+        self.model.check()?;
+        self.replication.check()
+    }
+
+    /// Name and text of each setting that is not the default, for headers and pages.
+    pub fn describe(&self) -> Vec<(&'static str, String)> {
+        let mut settings = self.model.describe();
+        settings.extend(self.replication.describe());
+        settings.extend(self.faults.iter().map(|fault| ("fault", fault.to_string())));
+        settings
     }
 }

@@ -251,6 +251,27 @@ impl Default for ReplicationSettings {
 }
 
 impl ReplicationSettings {
+    /// Name and text of each setting that is not the default, for headers and pages.
+    pub fn describe(&self) -> Vec<(&'static str, String)> {
+        let standard = ReplicationSettings::default();
+        let mut settings: Vec<(&'static str, String)> = Vec::new();
+        if self.replicas != standard.replicas {
+            settings.push(("replicas", self.replicas.to_string()));
+        }
+        settings.extend(self.delays.iter().map(|delay| ("replication delay", delay.to_string())));
+        if self.acknowledgement != standard.acknowledgement {
+            settings.push(("acknowledgement", self.acknowledgement.to_string()));
+        }
+        if self.preference != standard.preference {
+            settings.push(("read preference", self.preference.to_string()));
+        }
+        settings.extend(self.tags.iter().map(|tag| ("tag", tag.to_string())));
+        if self.journal != standard.journal {
+            settings.push(("journal", format!("each {}", units::format_nanos(self.journal))));
+        }
+        settings
+    }
+
     /// Whether they fit each other.
     ///
     /// # Errors

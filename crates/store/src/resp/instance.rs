@@ -27,7 +27,7 @@ pub struct Instance {
     clients: AtomicU64,
     commands: AtomicU64,
     cursors: Mutex<Cursors>,
-    watches: Mutex<HashMap<Box<[u8]>, Vec<Arc<AtomicBool>>>>,
+    watches: Mutex<Watches>,
 }
 
 impl Instance {
@@ -117,6 +117,9 @@ impl Instance {
         lock(&self.watches).keys().cloned().collect()
     }
 }
+
+/// For each watched key, what is raised when it is changed.
+type Watches = HashMap<Box<[u8]>, Vec<Arc<AtomicBool>>>;
 
 /// A lock whose holder panicked guards nothing that could be half done.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -84,10 +84,8 @@ pub(super) fn keys(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
     for (key, _) in call.store.from(b"") {
         if matches(words[1], key) {
             bytes += key.len() + FRAME;
-            // Beyond the limit an error takes the answer's place: no need to look further.
             if !call.reply.fits(bytes) {
-                found.push(key);
-                break;
+                return Err(call.reply.too_large());
             }
             found.push(key);
         }

@@ -101,10 +101,10 @@ pub(super) fn lrange(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
     let range = indexes(begin, end, list.map_or(0, List::len));
     call.reply.array(range.len());
     for element in list.into_iter().flat_map(|list| list.range(range.clone())) {
-        if !call.reply.fits(element.len()) {
+        call.reply.bulk(element);
+        if call.reply.has_overflowed() {
             break;
         }
-        call.reply.bulk(element);
     }
     Ok(())
 }

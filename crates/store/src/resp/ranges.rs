@@ -143,7 +143,7 @@ fn write(reply: &mut Reply<'_>, found: &[(&[u8], f64)], with_scores: bool) {
     let flat_pairs = with_scores && !nested;
     reply.array(if flat_pairs { 2 * found.len() } else { found.len() });
     for (member, score) in found {
-        if !reply.fits(member.len()) {
+        if reply.has_overflowed() {
             break;
         }
         if nested {

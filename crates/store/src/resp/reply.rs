@@ -49,6 +49,16 @@ impl<'a> Reply<'a> {
         self.out.truncate(mark);
     }
 
+    /// Whether it is beyond the limit: nothing that follows counts.
+    pub(super) fn has_overflowed(&self) -> bool {
+        self.overflowed
+    }
+
+    /// The error that takes the place of an answer beyond the limit.
+    pub(super) fn too_large(&self) -> Refusal {
+        Refusal::too_large(self.limit)
+    }
+
     /// Whether so many bytes more would still fit. A command that would do much work for an answer that can't be
     /// given asks this first.
     pub(super) fn fits(&self, bytes: usize) -> bool {
@@ -60,7 +70,7 @@ impl<'a> Reply<'a> {
         if self.overflowed {
             self.overflowed = false;
             self.take_back(self.begin);
-            self.error(&Refusal::too_large(self.limit));
+            self.error(&self.too_large());
         }
     }
 

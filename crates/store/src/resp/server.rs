@@ -108,7 +108,7 @@ pub(super) fn config(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
         }
         ("resetstat", []) => call.reply.simple("OK"),
         ("set", [_, _, ..]) => {
-            return Err(Refusal::new("ERR this store has no settings of Redis's: see `TRUETAIL help`"));
+            return Err(Refusal::new("ERR this store has no settings of Redis's: see `TRUETAIL status`"));
         }
         ("get" | "set" | "resetstat", _) => return Err(Refusal::arity(&format!("config|{name}"))),
         _ => return Err(Refusal::unknown_subcommand("config", words[1])),

@@ -139,16 +139,13 @@ pub(super) fn mget(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
 }
 
 /// Keys and values behind the name.
-fn pairs<'a>(words: &[&'a [u8]], name: &str) -> Result<Vec<(&'a [u8], &'a [u8])>, Refusal> {
+fn pairs<'a, 'b>(words: &'b [&'a [u8]], name: &str) -> Result<&'b [[&'a [u8]; 2]], Refusal> {
     let (pairs, rest) = words[1..].as_chunks::<2>();
-    if !rest.is_empty() {
-        return Err(Refusal::arity(name));
-    }
-    Ok(pairs.iter().map(|[key, value]| (*key, *value)).collect())
+    if rest.is_empty() { Ok(pairs) } else { Err(Refusal::arity(name)) }
 }
 
 pub(super) fn mset(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
-    for (key, value) in pairs(words, "mset")? {
+    for [key, value] in pairs(words, "mset")? {
         call.store.put(key, Value::Text(value.to_vec()));
     }
     call.reply.simple("OK");
@@ -157,9 +154,9 @@ pub(super) fn mset(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
 
 pub(super) fn msetnx(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
     let pairs = pairs(words, "msetnx")?;
-    let free = pairs.iter().all(|(key, _)| call.store.peek(key).is_none());
+    let free = pairs.iter().all(|[key, _]| call.store.peek(key).is_none());
     if free {
-        for (key, value) in pairs {
+        for [key, value] in pairs {
             call.store.put(key, Value::Text(value.to_vec()));
         }
     }

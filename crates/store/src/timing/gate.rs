@@ -30,7 +30,7 @@ impl Gate {
         let before = Fine::interval(capacity);
         let mut pieces = Vec::new();
         if let Some(join) = join {
-            let left = PerSecond::new(capacity.get() * (1.0 - join.dip_percent / 100.0));
+            let left = PerSecond::new(capacity.get() * (100.0 - join.dip_percent) / 100.0);
             let dip = left.filter(|rate| rate.get() > 0.0).map(Fine::interval);
             pieces.push(Piece { until: Some(join.at), interval: Some(before) });
             pieces.push(Piece { until: Some(join.at + join.streaming), interval: dip });

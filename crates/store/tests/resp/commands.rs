@@ -626,20 +626,3 @@ pub(crate) fn take(bytes: &[u8]) -> Option<(Answer, usize)> {
         _ => Some((Answer::Line(line), used)),
     }
 }
-
-impl Answer {
-    /// Elements of maps in an order of our own; Redis has none.
-    pub(crate) fn in_order(self, command: &[u8]) -> Answer {
-        let Answer::Many(kind, mut elements) = self else { return self };
-        match command.to_ascii_lowercase().as_slice() {
-            b"hgetall" => {
-                let mut pairs: Vec<Vec<Answer>> = elements.chunks(2).map(<[Answer]>::to_vec).collect();
-                pairs.sort();
-                elements = pairs.concat();
-            }
-            b"hkeys" | b"hvals" | b"smembers" | b"keys" | b"spop" => elements.sort(),
-            _ => {}
-        }
-        Answer::Many(kind, elements)
-    }
-}

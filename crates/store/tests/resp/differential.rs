@@ -111,6 +111,23 @@ fn compare_with(
 /// Differences to show; a wrong one is often the cause of others.
 const SHOWN: usize = 30;
 
+impl Answer {
+    /// Elements of maps in an order of our own; Redis has none.
+    fn in_order(self, command: &[u8]) -> Answer {
+        let Answer::Many(kind, mut elements) = self else { return self };
+        match command.to_ascii_lowercase().as_slice() {
+            b"hgetall" => {
+                let mut pairs: Vec<Vec<Answer>> = elements.chunks(2).map(<[Answer]>::to_vec).collect();
+                pairs.sort();
+                elements = pairs.concat();
+            }
+            b"hkeys" | b"hvals" | b"smembers" | b"keys" | b"spop" => elements.sort(),
+            _ => {}
+        }
+        Answer::Many(kind, elements)
+    }
+}
+
 /// The answers to a transaction, each as its own command wants it.
 fn in_their_order(answer: Answer, commands: &[Vec<u8>]) -> Answer {
     match answer {

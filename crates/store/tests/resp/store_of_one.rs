@@ -39,13 +39,6 @@ impl Store {
             closed: false,
         }
     }
-
-    /// What a new client is answered.
-    pub(crate) fn ask(&mut self, input: &[u8]) -> Vec<u8> {
-        let mut client = self.client();
-        client.send(self, input);
-        client.received
-    }
 }
 
 impl Client {

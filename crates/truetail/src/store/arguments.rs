@@ -27,7 +27,13 @@ pub(crate) struct StoreArguments {
     pub(crate) node_ports: bool,
 
     /// Ask clients for this password (AUTH; SCRAM-SHA-256) [default: everyone is believed]
-    #[arg(long, value_name = "PASSWORD", env = "TRUETAIL_STORE_PASSWORD", hide_env_values = true, help_heading = "Listening")]
+    #[arg(
+        long,
+        value_name = "PASSWORD",
+        env = "TRUETAIL_STORE_PASSWORD",
+        hide_env_values = true,
+        help_heading = "Listening"
+    )]
     pub(crate) password: Option<String>,
 
     /// Connections at a time [default: 20000]
@@ -121,6 +127,25 @@ pub(crate) struct ListenAt {
     pub(crate) port: u16,
 }
 
+/// A protocol that the store speaks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Spoken {
+    Resp,
+    Postgres,
+}
+
+impl Spoken {
+    pub(crate) const ALL: [Spoken; 2] = [Spoken::Resp, Spoken::Postgres];
+
+    /// The name in flags and results.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Spoken::Resp => "resp",
+            Spoken::Postgres => "postgres",
+        }
+    }
+}
+
 /// Reads a value; the flag stands before the reason.
 fn read<T: FromStr>(flag: &str, text: &str) -> anyhow::Result<T>
 where
@@ -161,11 +186,14 @@ impl StoreArguments {
 
     /// What the store is to be.
     pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
-        let model = self.model()?;
-        model.check().map_err(|reason| anyhow!(reason))?;
-        let replication = self.replication()?;
-        replication.check().map_err(|reason| anyhow!(reason))?;
-        Ok(Settings { model, replication, faults: read_all("fault", &self.fault)?, seed: self.seed() })
+        let settings = Settings {
+            model: self.model()?,
+            replication: self.replication()?,
+            faults: read_all("fault", &self.fault)?,
+            seed: self.seed(),
+        };
+        settings.check().map_err(|reason| anyhow!(reason))?;
+        Ok(settings)
     }
 
     fn model(&self) -> anyhow::Result<Model> {
@@ -218,10 +246,9 @@ fn listen_at(flag: &str, text: &str) -> anyhow::Result<Option<ListenAt>> {
         Some((host, port)) => (host.trim_start_matches('[').trim_end_matches(']'), port),
         None => ("127.0.0.1", text),
     };
-    let port = port
-        .parse()
-        .ok()
-        .with_context(|| format!("--{flag} {text}: `{port}` is no port: expected a number in 0..65535, HOST:PORT, or `none`"))?;
+    let port = port.parse().ok().with_context(|| {
+        format!("--{flag} {text}: `{port}` is no port: expected a number in 0..65535, HOST:PORT, or `none`")
+    })?;
     if host.is_empty() {
         bail!("--{flag} {text}: no host before the colon; expected HOST:PORT such as 0.0.0.0:{port}");
     }

@@ -1,7 +1,7 @@
 //! What the running store tells: the truth log, and how late it is itself.
 
-use record::truth::{TruthEvents, TruthProducer, TruthRow, TruthStaleness};
 use record::{Event, EventKind};
+use record::{TruthEvents, TruthProducer, TruthRow, TruthStaleness};
 use stats::LogHistogram;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

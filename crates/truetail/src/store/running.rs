@@ -3,7 +3,7 @@
 use super::arguments::ListenAt;
 use super::log::{LiveCounts, Log};
 use anyhow::{Context, anyhow};
-use record::truth::{TruthEnd, TruthFinished, TruthHeader, TruthRecorder, TruthRecorderConfig};
+use record::{TruthEnd, TruthFinished, TruthHeader, TruthRecorder, TruthRecorderConfig};
 use stats::LogHistogram;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -87,11 +87,16 @@ impl Running {
         let login = plan.password.clone().map_or(postgres::Login::Trust, postgres::Login::Password);
         let seed = plan.settings.seed;
         let speakers = Speakers {
-            resp: resp::Instance::new(resp::Settings { password: plan.password.clone(), epoch_wall_ns, port }),
+            resp: resp::Instance::new(resp::Settings {
+                password: plan.password.clone(),
+                epoch_wall_ns,
+                port,
+            }),
             postgres: postgres::Service::new(postgres::Options { login, seed, epoch_wall_ns }),
         };
         let endpoints = speakers.endpoints(resp, postgres);
-        let engine = Engine::new(plan.settings.clone()).map_err(|reason| anyhow!(reason))?;
+        plan.settings.check().map_err(|reason| anyhow!(reason))?;
+        let engine = Engine::new(plan.settings.clone());
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let (limits, cpu) = (plan.limits, plan.cpu);
@@ -121,7 +126,8 @@ impl Running {
     /// What made the thread end, or kept the log from being closed.
     pub(crate) fn end(self) -> anyhow::Result<Ended> {
         self.stop.store(true, Ordering::Relaxed);
-        let (totals, lateness) = self.thread.join().map_err(|_| anyhow!("the store's thread has panicked"))??;
+        let (totals, lateness) =
+            self.thread.join().map_err(|_| anyhow!("the store's thread has panicked"))??;
         let facts = vec![
             ("connections".to_owned(), totals.connections.to_string()),
             ("connections refused".to_owned(), totals.refused.to_string()),
@@ -155,9 +161,8 @@ fn bind(flag: &str, at: Option<&ListenAt>, nodes: u8) -> anyhow::Result<Vec<TcpL
     (0..u16::from(nodes))
         .map(|node| {
             let port = if *port == 0 { 0 } else { port.checked_add(node).context("ports end at 65535")? };
-            TcpListener::bind((host.as_str(), port)).with_context(|| {
-                format!("--{flag}: can't listen at {host}:{port}; port 0 takes a free one")
-            })
+            TcpListener::bind((host.as_str(), port))
+                .with_context(|| format!("--{flag}: can't listen at {host}:{port}; port 0 takes a free one"))
         })
         .collect()
 }
