@@ -58,7 +58,10 @@ fn a_calm_run_is_matched_to_the_last_request_and_its_times_are_exact() {
     let found = laid(&planted, &OverlayOptions::default());
     let counts = found.requests;
     assert_eq!((counts.sent, counts.matched, counts.unmatched, counts.compared), (2_000, 2_000, 0, 2_000));
-    assert_eq!((found.rows.in_time, found.rows.matched, found.rows.ambiguous, found.rows.outside), (2_000, 2_000, 0, 0));
+    assert_eq!(
+        (found.rows.in_time, found.rows.matched, found.rows.ambiguous, found.rows.outside),
+        (2_000, 2_000, 0, 0)
+    );
 
     let pairs = services(&planted);
     let service = &found.measures[1];
@@ -130,7 +133,7 @@ fn sixty_four_busy_sessions_with_transactions_are_told_apart() {
         requests: 20_000,
         think: 200 * US,
         rows: 4,
-        hiccup: Some((900 * MS, 120 * MS)),
+        hiccup: Some((150 * MS, 20 * MS)),
         ..Scenario::calm(4)
     };
     let planted = scenario.play();
@@ -141,7 +144,10 @@ fn sixty_four_busy_sessions_with_transactions_are_told_apart() {
     assert_eq!(found.measures[1].value(OverlayStatistic::Max).unwrap().truth, longest as f64);
     // On how many requests each rule acted: by their rows.
     let acted = |bit: u16| {
-        rows_of(&planted).values().filter(|(_, rows)| rows.iter().any(|row| row.rules >> bit & 1 == 1)).count() as u64
+        rows_of(&planted)
+            .values()
+            .filter(|(_, rows)| rows.iter().any(|row| row.rules >> bit & 1 == 1))
+            .count() as u64
     };
     assert_eq!(found.rules, [("queued".to_owned(), acted(0)), ("hiccup".to_owned(), acted(1))]);
     assert!(acted(1) > 64);
@@ -189,12 +195,17 @@ fn lost_connections_requests_given_up_and_strangers_are_counted_and_nothing_else
     assert!(counts.unanswered <= lost && counts.unanswered + 20 >= lost, "{counts:?} of {lost}");
     let own = planted.sample_of.iter().filter(|sample| sample.is_some()).count() as u64;
     let others = planted.rows.len() as u64 - own;
-    assert!(found.rows.matched <= own && found.rows.outside + found.rows.ambiguous >= others, "{:?}", found.rows);
+    assert!(
+        found.rows.matched <= own && found.rows.outside + found.rows.ambiguous >= others,
+        "{:?}",
+        found.rows
+    );
 }
 
 #[test]
 fn windows_change_nothing() {
-    let scenario = Scenario { requests: 30_000, rows: 3, hiccup: Some((2 * S, 700 * MS)), ..Scenario::calm(7) };
+    let scenario =
+        Scenario { requests: 30_000, rows: 3, hiccup: Some((2 * S, 700 * MS)), ..Scenario::calm(7) };
     let planted = scenario.play();
     let whole = laid(&planted, &OverlayOptions::default());
     let cut = laid(&planted, &OverlayOptions { window: 1_500, ..OverlayOptions::default() });

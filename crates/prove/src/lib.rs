@@ -18,6 +18,7 @@
 pub mod elasticity;
 mod figures;
 pub mod grade;
+pub mod invocations;
 pub mod nosqlmark;
 mod result;
 pub mod scenario;
