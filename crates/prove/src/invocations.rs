@@ -4,6 +4,7 @@
 //! words: what is filled in never becomes a word of its own, and no shell ever sees it.
 
 use import::{CountedFrom, Format};
+use load::arrivals::Process;
 use std::path::{Path, PathBuf};
 
 /// The protocol that a tool speaks to the store.
@@ -184,6 +185,13 @@ pub const INVOCATIONS: [Invocation; 7] = [
 ];
 
 impl Invocation {
+    /// What the tool draws its intended starts from: `pgbench -R` and `sysbench --rate` exponential gaps, the others
+    /// equal ones.
+    pub fn arrivals(&self) -> Process {
+        let drawn = ["pgbench", "sysbench"].contains(&self.needs[0]);
+        if drawn { Process::Poisson } else { Process::Constant }
+    }
+
     /// Writes what the tool needs into its directory.
     ///
     /// # Errors

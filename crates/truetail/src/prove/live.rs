@@ -2,10 +2,10 @@
 
 use super::bench::{Behaviour, Bench};
 use super::process;
-use crate::store::Spoken;
 use analysis::overlay::{Overlay, OverlayOptions, OverlayStatistic};
 use anyhow::Context;
 use prove::grade::{self, Limits};
+use prove::invocations::Protocol;
 use prove::scenario::Scenario;
 use prove::truth::Truth;
 use prove::{Figures, ScenarioResult, Statistic, Timeline};
@@ -23,7 +23,7 @@ pub(super) struct LiveRun {
 }
 
 /// One scenario in one protocol; recording and truth log stay in `dir`.
-pub(super) fn run(scenario: Scenario, spoken: Spoken, dir: &Path) -> anyhow::Result<LiveRun> {
+pub(super) fn run(scenario: Scenario, spoken: Protocol, dir: &Path) -> anyhow::Result<LiveRun> {
     std::fs::create_dir_all(dir).with_context(|| format!("can't create {}", dir.display()))?;
     let bench = Bench::start(Behaviour::of(&scenario), spoken, &dir.join("truth"))?;
     let recording = dir.join("run");
