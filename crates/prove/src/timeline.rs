@@ -29,31 +29,42 @@ pub struct Timeline {
     pub buckets: Vec<Bucket>,
 }
 
+/// One request as a timeline sees it, ns.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Times {
+    /// When it was intended, or sent where nothing was intended; since the load's start.
+    pub begin: u64,
+    /// From then to its end.
+    pub response: f64,
+    /// From the sending to its end; `None` if it never was sent.
+    pub service: Option<f64>,
+}
+
 impl Timeline {
-    /// Of a run of the scenario.
+    /// Of a simulated run of the scenario.
     pub fn new(scenario: &Scenario, samples: &[RawSample]) -> Timeline {
-        let mut timeline = Timeline::empty(scenario);
-        let time = |ticks: units::Ticks| ticks.is_some().then_some(Nanos(ticks.0));
-        for sample in samples {
-            timeline.add(time(sample.intended), time(sample.sent), time(sample.completed));
-        }
-        timeline
+        let ended = samples.iter().filter(|s| s.completed.is_some());
+        Timeline::of(
+            scenario.duration,
+            ended.map(|sample| {
+                let since = |ticks: units::Ticks| sample.completed.0.saturating_sub(ticks.0) as f64;
+                let begin = if sample.intended.is_some() { sample.intended } else { sample.sent };
+                let service = sample.sent.is_some().then(|| since(sample.sent));
+                Times { begin: begin.0, response: since(begin), service }
+            }),
+        )
     }
 
-    /// Of a run of the scenario of which no request is known yet.
-    pub fn empty(scenario: &Scenario) -> Timeline {
-        let width = Nanos(scenario.duration.0.div_ceil(BUCKETS as u64).max(1));
-        Timeline { width, buckets: vec![Bucket::default(); BUCKETS] }
-    }
-
-    /// One request, in times since the load's start; one that was never completed, or of which nothing else is known,
-    /// is left out.
-    pub fn add(&mut self, intended: Option<Nanos>, sent: Option<Nanos>, completed: Option<Nanos>) {
-        let (Some(begin), Some(completed)) = (intended.or(sent), completed) else { return };
-        if let Some(bucket) = self.buckets.get_mut((begin.0 / self.width.0) as usize) {
-            let since = |time: Nanos| completed.saturating_sub(time).0 as f64;
-            bucket.add(since(begin), sent.map(since));
+    /// Of any requests, in any order, that begin within `duration`.
+    pub fn of(duration: Nanos, requests: impl IntoIterator<Item = Times>) -> Timeline {
+        let width = Nanos(duration.0.div_ceil(BUCKETS as u64).max(1));
+        let mut buckets = vec![Bucket::default(); BUCKETS];
+        for times in requests {
+            if let Some(bucket) = buckets.get_mut((times.begin / width.0) as usize) {
+                bucket.add(times.response, times.service);
+            }
         }
+        Timeline { width, buckets }
     }
 }
 

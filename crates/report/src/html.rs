@@ -13,8 +13,11 @@ mod facts;
 mod figures;
 mod head;
 mod markup;
+mod prove;
 mod tables;
 mod truth;
+
+pub use prove::prove_page;
 
 use crate::svg::has_anatomy;
 use crate::words::product;

@@ -5,7 +5,9 @@
 
 mod comparison;
 mod facts;
+pub(crate) mod nosqlmark;
 mod paint;
+pub(crate) mod prove;
 mod repeats;
 mod scopes;
 mod table;
@@ -13,6 +15,7 @@ mod times;
 mod truth;
 
 pub use comparison::comparison_page;
+pub use prove::prove_page;
 pub use repeats::repeats_page;
 
 use crate::words::{believable, product};

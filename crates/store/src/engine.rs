@@ -125,6 +125,11 @@ impl Engine {
         View { at: decision.begun, node: decision.node, number: decision.number }
     }
 
+    /// The latest turn of a request: nothing may look at data as of an earlier moment any more.
+    pub fn last_begun(&self) -> Nanos {
+        self.timing.last_begun()
+    }
+
     /// The records.
     pub fn data(&self) -> &Data {
         &self.data

@@ -32,9 +32,9 @@ pub mod resp;
 pub mod server;
 mod simulated;
 mod sorted_set;
+mod sql;
 mod text;
 mod timing;
-mod sql;
 
 pub use answers::{Answer, Answers, Ending};
 pub use data::{Change, Data, Key, Staleness, Value, View};

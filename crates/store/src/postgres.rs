@@ -28,7 +28,7 @@ use replies::Severity;
 use scram::Verifier;
 use startup::Login as LoggingIn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use units::{Nanos, Seed};
+use units::Seed;
 
 /// The body of a message may have so many bytes: a value as large as any, or a chunk of a COPY.
 const MESSAGE_MAX: usize = 16 << 20;
@@ -65,8 +65,6 @@ pub struct Service(Arc<Mutex<Library>>);
 struct Library {
     catalog: Catalog,
     plans: PlanCache,
-    /// The latest moment at which data has been looked at.
-    latest: Nanos,
     verifier: Option<Verifier>,
     seed: Seed,
     epoch_wall_ns: u64,
@@ -80,8 +78,8 @@ impl Service {
             Login::Trust => None,
             Login::Password(password) => Some(Verifier::new(&password)),
         };
-        let (catalog, plans, latest) = (Catalog::new(), PlanCache::default(), Nanos::default());
-        Service(Arc::new(Mutex::new(Library { catalog, plans, latest, verifier, seed, epoch_wall_ns })))
+        let (catalog, plans) = (Catalog::new(), PlanCache::default());
+        Service(Arc::new(Mutex::new(Library { catalog, plans, verifier, seed, epoch_wall_ns })))
     }
 
     /// The state machine of a new connection.

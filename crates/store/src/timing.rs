@@ -167,6 +167,11 @@ impl Timing {
         self.freezes.freeze(now.max(self.last_arrival), length.min(Draw::LONGEST));
     }
 
+    /// When the last request's turn came; the store's epoch before the first.
+    pub(crate) fn last_begun(&self) -> Nanos {
+        self.last_begun
+    }
+
     /// How many requests were admitted.
     pub fn admitted(&self) -> u64 {
         self.admitted

@@ -253,7 +253,7 @@ fn hiccups_outlast_a_silence() {
     let mut timing = Timing::new(&model(&[("hiccup", "9ms@0s every 10ms")]), Seed(1));
     timing.admit(Nanos::ZERO, Operation::Read, b"");
     let hour = 3_600_000_000_000;
-    for hours in [4, 1000] {
+    for hours in [4, 30] {
         let at = hours * hour + 3_000_000;
         assert_eq!(timing.admit(Nanos(at), Operation::Read, b"").due.0, hours * hour + 9_000_000);
     }

@@ -12,7 +12,7 @@ mod arguments;
 mod log;
 mod running;
 
-pub(crate) use arguments::{ListenAt, Spoken, StoreArguments};
+pub(crate) use arguments::{ListenAt, StoreArguments};
 pub(crate) use running::{Ended, Plan, Running};
 
 /// How often the command looks whether it is to end.

@@ -7,9 +7,13 @@ use super::outbox::Outbox;
 use super::replies::{self, Severity};
 use super::{End, Turn, violation};
 use crate::sql::{Call, Completion, Datum, Format, Prepared, RowBuffer, Session, SqlError, state};
-use crate::{Arrival, Decision, Engine, ErrorClass, Injection, Operation};
+use crate::{Arrival, Decision, ErrorClass, Injection, Operation};
 use std::sync::Arc;
 use units::Nanos;
+
+/// Answers to what was received at once may have so many bytes, so that a flood of small requests does not become a larger
+/// one of answers.
+const ANSWERS_MAX: usize = 128 << 20;
 
 /// The state between two messages.
 #[derive(Debug)]
@@ -81,7 +85,6 @@ impl Turn<'_> {
     /// Admits a request; bytes belong to its answer from here on.
     pub(super) fn admit(&mut self, operation: Operation, key: &[u8]) -> Decision {
         let decision = self.engine.admit(self.arrival, operation, key);
-        self.library.latest = self.library.latest.max(decision.begun);
         self.outbox.begin(decision, self.answers);
         decision
     }
@@ -89,7 +92,7 @@ impl Turn<'_> {
     /// The moment at which what is not itself a request looks at data: never before anybody else's.
     pub(super) fn now(&self) -> Nanos {
         let Arrival { at, .. } = self.arrival;
-        self.library.latest.max(at)
+        self.engine.last_begun().max(at)
     }
 }
 
@@ -183,7 +186,8 @@ impl Established {
         formats: &[Format],
         turn: &mut Turn<'_>,
     ) -> Result<Completion, SqlError> {
-        let mut rows = RowBuffer::new(turn.outbox.bytes(), formats);
+        let most = ANSWERS_MAX.saturating_sub(turn.answers.bytes().len());
+        let mut rows = RowBuffer::new(turn.outbox.bytes(), formats, most);
         let result = self.session.run(call, &mut turn.library.catalog, turn.engine, &mut rows);
         match result {
             Ok(completion) => {
@@ -212,7 +216,7 @@ impl Established {
             .engine
             .control(at, &command)
             .map_err(|message| SqlError::new(state::INVALID_PARAMETER, message))?;
-        let mut rows = RowBuffer::new(turn.outbox.bytes(), formats);
+        let mut rows = RowBuffer::new(turn.outbox.bytes(), formats, ANSWERS_MAX);
         rows.push_data(&[(Datum::Text(said.into()), crate::sql::Type::Text)])?;
         Ok(true)
     }
@@ -246,9 +250,4 @@ pub(super) fn write_completion(completion: &Completion, outbox: &mut Outbox) {
 /// Admits what can't be understood: it is a request, too.
 pub(super) fn admit_unknown(turn: &mut Turn<'_>) -> Decision {
     turn.admit(Operation::Other, &[])
-}
-
-/// Where and when a decision's statement reads, for those that need the engine afterwards.
-pub(super) fn served(decision: &Decision) -> Nanos {
-    Engine::view(decision).at
 }

@@ -37,7 +37,7 @@ impl Target<'_> {
     }
 
     fn write(&mut self, key: Key, row: Option<Cells>) -> Result<(), SqlError> {
-        self.transaction.write(self.view.node, key, row);
+        self.transaction.write(self.view, key, row);
         if self.transaction.bytes() > WRITES_MAX {
             let message = format!("a transaction wrote more than {WRITES_MAX} bytes; commit more often");
             return Err(SqlError::new(state::PROGRAM_LIMIT, message));

@@ -8,7 +8,7 @@ use super::types::Type;
 /// A result may have so many rows.
 pub(crate) const ROWS_MAX: u64 = 1_000_000;
 /// A result may have so many bytes.
-pub(crate) const RESULT_MAX: usize = 256 << 20;
+pub(crate) const RESULT_MAX: usize = 64 << 20;
 
 /// How a value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,12 +36,17 @@ pub(crate) struct RowBuffer<'a> {
     begun: usize,
     row: usize,
     count: u64,
+    /// The most bytes that rows may have.
+    limit: usize,
+    is_over: bool,
 }
 
 impl<'a> RowBuffer<'a> {
-    pub(crate) fn new(bytes: &'a mut Vec<u8>, formats: &'a [Format]) -> RowBuffer<'a> {
+    /// Rows go behind `bytes`; all of it together may have `most` bytes.
+    pub(crate) fn new(bytes: &'a mut Vec<u8>, formats: &'a [Format], most: usize) -> RowBuffer<'a> {
         let begun = bytes.len();
-        RowBuffer { bytes, formats, begun, row: begun, count: 0 }
+        let limit = most.saturating_sub(begun).min(RESULT_MAX);
+        RowBuffer { bytes, formats, begun, row: begun, count: 0, limit, is_over: false }
     }
 
     /// Rows so far.
@@ -95,6 +100,7 @@ impl<'a> RowBuffer<'a> {
 
     fn push(&mut self, value: Option<&[u8]>) {
         match value {
+            Some(value) if value.len() > self.room() => self.is_over = true,
             None => self.bytes.extend_from_slice(&(-1_i32).to_be_bytes()),
             Some(value) => {
                 let length = u32::try_from(value.len()).unwrap_or(u32::MAX); // values have a limit
@@ -108,6 +114,11 @@ impl<'a> RowBuffer<'a> {
         if value.is_null() {
             return self.push(None);
         }
+        // A value has its own limit, so that one more does no harm.
+        self.is_over |= self.room() == 0;
+        if self.is_over {
+            return;
+        }
         let at = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 4]);
         match format {
@@ -118,14 +129,19 @@ impl<'a> RowBuffer<'a> {
         self.bytes[at..at + 4].copy_from_slice(&length.to_be_bytes());
     }
 
+    fn room(&self) -> usize {
+        self.limit.saturating_sub(self.bytes.len() - self.begun)
+    }
+
     fn end(&mut self) -> Result<(), SqlError> {
         let length = u32::try_from(self.bytes.len() - self.row - 1).unwrap_or(u32::MAX);
         self.bytes[self.row + 1..self.row + 5].copy_from_slice(&length.to_be_bytes());
         self.count += 1;
-        if self.count > ROWS_MAX || self.bytes.len() - self.begun > RESULT_MAX {
+        if self.is_over || self.count > ROWS_MAX || self.room() == 0 {
             self.clear();
             let message = format!(
-                "the result exceeds {ROWS_MAX} rows or {RESULT_MAX} bytes; ask for less, or use LIMIT"
+                "the result exceeds {ROWS_MAX} rows or {} bytes; ask for less, or use LIMIT",
+                self.limit
             );
             return Err(SqlError::new(state::PROGRAM_LIMIT, message));
         }

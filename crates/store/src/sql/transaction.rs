@@ -1,7 +1,7 @@
 //! What a transaction has written and nobody else sees yet.
 
 use super::expression::Stored;
-use crate::{Data, Key, NodeId, Staleness, Value, View};
+use crate::{Data, Key, Staleness, Value, View};
 use std::collections::BTreeMap;
 use units::Nanos;
 
@@ -10,7 +10,8 @@ pub(crate) const WRITES_MAX: usize = 1 << 30;
 /// What a record costs beyond its values.
 const RECORD_OVERHEAD: usize = 96;
 
-type Write = (Option<Value>, NodeId);
+/// What is written, and by which request: `at` is settled by the commit.
+type Write = (Option<Value>, View);
 
 /// Writes by key; the last one of a key counts.
 #[derive(Debug, Default)]
@@ -20,20 +21,16 @@ pub(crate) struct Transaction {
 }
 
 impl Transaction {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.writes.is_empty()
-    }
-
     /// Bytes that wait, about.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// Writes a row, or deletes it.
-    pub(crate) fn write(&mut self, node: NodeId, key: Key, row: Option<Vec<Option<Vec<u8>>>>) {
+    pub(crate) fn write(&mut self, view: View, key: Key, row: Option<Vec<Option<Vec<u8>>>>) {
         let content: usize = row.iter().flatten().flatten().map(Vec::len).sum();
         self.bytes += content + key.key.len() + RECORD_OVERHEAD;
-        self.writes.insert(key, (row.map(Value::Row), node));
+        self.writes.insert(key, (row.map(Value::Row), view));
     }
 
     /// The row of this key, own writes first, and how stale what was read is.
@@ -84,8 +81,8 @@ impl Transaction {
 
     /// Writes everything where all can see it.
     pub(crate) fn commit(&mut self, data: &mut Data, at: Nanos) {
-        for (key, (value, node)) in std::mem::take(&mut self.writes) {
-            data.write(View { at, node }, key, value);
+        for (key, (value, view)) in std::mem::take(&mut self.writes) {
+            data.write(View { at, ..view }, key, value);
         }
         self.bytes = 0;
     }
@@ -100,13 +97,14 @@ impl Transaction {
 fn row_of(value: &Value) -> Option<&Stored> {
     match value {
         Value::Row(row) => Some(row),
-        Value::Text(_) | Value::Hash(_) | Value::Sorted(_) => None,
+        _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NodeId;
     use proptest::prelude::*;
 
     fn key(number: u8) -> Key {
@@ -114,7 +112,7 @@ mod tests {
     }
 
     fn view() -> View {
-        View { at: Nanos(0), node: NodeId(0) }
+        View { at: Nanos(0), node: NodeId(0), number: 0 }
     }
 
     proptest! {
@@ -129,11 +127,11 @@ mod tests {
             let mut data = Data::new();
             let mut transaction = Transaction::default();
             for (n, lives) in there {
-                transaction.write(NodeId(0), key(n), row(n, b"old").filter(|_| lives));
+                transaction.write(view(), key(n), row(n, b"old").filter(|_| lives));
             }
             transaction.commit(&mut data, Nanos(0));
             for (n, lives) in written {
-                transaction.write(NodeId(0), key(n), row(n, b"new").filter(|_| lives));
+                transaction.write(view(), key(n), row(n, b"new").filter(|_| lives));
             }
             let own = |(key, row): (&Key, &Stored)| (key.clone(), row.to_vec());
             let before: Vec<_> = transaction.scan(&data, view(), &key(from)).map(own).collect();

@@ -53,6 +53,8 @@ const PERIOD_MIN_NS: u64 = 1_000;
 /// So many hiccups ahead of the last arrival mean that the settings let the store stand still for ever; there are none from then
 /// on. `Model::check` refuses such settings.
 const AHEAD_MAX: usize = 1 << 20;
+/// Room for so many hiccups is there from the beginning.
+const ROOM: usize = 64;
 /// Happenings that nobody has asked for beyond so many are forgotten.
 const HAPPENED_MAX: usize = 1 << 16;
 
@@ -100,11 +102,11 @@ impl Freezes {
         Freezes {
             streams: rules.iter().enumerate().map(stream).collect(),
             next: u64::MAX,
-            known: VecDeque::with_capacity(if rules.is_empty() { 0 } else { 64 }),
+            known: VecDeque::with_capacity(ROOM),
             forgotten: 0,
             total: 0,
             end: 0,
-            happened: Vec::new(),
+            happened: Vec::with_capacity(ROOM),
         }
     }
 

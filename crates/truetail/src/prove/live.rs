@@ -2,13 +2,13 @@
 
 use super::bench::{Behaviour, Bench};
 use super::process;
-use crate::store::Spoken;
 use analysis::overlay::{Overlay, OverlayOptions, OverlayStatistic};
 use anyhow::Context;
 use prove::grade::{self, Limits};
+use prove::invocations::Protocol;
 use prove::scenario::Scenario;
 use prove::truth::Truth;
-use prove::{Figures, ScenarioResult, Statistic, Timeline};
+use prove::{Figures, ScenarioResult, Statistic, Timeline, Times};
 use record::{Columns, Measure, Recording, SampleBatch, TruthLog};
 use std::path::Path;
 use units::{Instant, Nanos};
@@ -23,7 +23,7 @@ pub(super) struct LiveRun {
 }
 
 /// One scenario in one protocol; recording and truth log stay in `dir`.
-pub(super) fn run(scenario: Scenario, spoken: Spoken, dir: &Path) -> anyhow::Result<LiveRun> {
+pub(super) fn run(scenario: Scenario, spoken: Protocol, dir: &Path) -> anyhow::Result<LiveRun> {
     std::fs::create_dir_all(dir).with_context(|| format!("can't create {}", dir.display()))?;
     let bench = Bench::start(Behaviour::of(&scenario), spoken, &dir.join("truth"))?;
     let recording = dir.join("run");
@@ -103,13 +103,16 @@ fn of_overlay(statistic: Statistic) -> Option<OverlayStatistic> {
 /// The run over time, from the recording.
 fn timeline(scenario: &Scenario, recording: &Recording) -> anyhow::Result<Timeline> {
     let begin = recording.header().phases.first().context("the recording has no phase")?.begin;
-    let add = |timeline: &mut Timeline, batch: &SampleBatch| {
+    let add = |times: &mut Vec<Times>, batch: &SampleBatch| {
         for ((intended, sent), completed) in batch.intended.iter().zip(&batch.sent).zip(&batch.completed) {
-            let time = |instant: &u64| Instant(*instant).since(begin);
-            timeline.add(time(intended), time(sent), time(completed));
+            let (intended, sent, completed) = (Instant(*intended), Instant(*sent), Instant(*completed));
+            let since = |instant: Instant| completed.since(instant).map(|nanos| nanos.0 as f64);
+            if let (Some(at), Some(response)) = (intended.since(begin), since(intended)) {
+                times.push(Times { begin: at.0, response, service: since(sent) });
+            }
         }
     };
     let columns = Columns::INTENDED | Columns::SENT;
-    let parts = recording.scan_columns(columns, 1, || Timeline::empty(scenario), add)?;
-    parts.into_iter().next().context("the recording has no samples")
+    let parts = recording.scan_columns(columns, 1, Vec::new, add)?;
+    Ok(Timeline::of(scenario.duration, parts.into_iter().flatten()))
 }

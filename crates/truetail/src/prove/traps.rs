@@ -7,10 +7,10 @@
 use super::bench::{Behaviour, Bench};
 use super::process;
 use crate::registry::TARGETS;
-use crate::store::Spoken;
 use crate::{Ended, output};
 use analysis::overlay::{OverlayOptions, overlay};
 use anyhow::Context;
+use prove::invocations::Protocol;
 use record::{Recording, Sample, TruthLog};
 use serde_json::json;
 use std::path::Path;
@@ -49,7 +49,7 @@ pub(super) fn run(directory: &Path, json: bool) -> anyhow::Result<Ended> {
     Ok(if passed { Ended::Well } else { Ended::LimitBroken })
 }
 
-fn checks_of(spoken: Spoken, directory: &Path) -> anyhow::Result<Vec<Check>> {
+fn checks_of(spoken: Protocol, directory: &Path) -> anyhow::Result<Vec<Check>> {
     let faults = ["delay:800ms@request=200", "error:retryable@request=400", "drop:before@request=600"];
     let faults = faults.into_iter().map(str::parse).collect::<Result<Vec<store::Fault>, _>>()?;
     std::fs::create_dir_all(directory).with_context(|| format!("can't create {}", directory.display()))?;
@@ -59,7 +59,7 @@ fn checks_of(spoken: Spoken, directory: &Path) -> anyhow::Result<Vec<Check>> {
     let words = format!(
         "run {} -w noop -p mode={} -r {RATE}/s --arrivals constant -d {SECONDS}s --warmup 0s -c {SESSIONS} --json --out",
         bench.url(),
-        if spoken == Spoken::Resp { "ping" } else { "select1" },
+        if spoken == Protocol::Resp { "ping" } else { "select1" },
     );
     let mut words: Vec<String> = words.split(' ').map(str::to_owned).collect();
     words.push(recording.to_str().context("the directory's name is not UTF-8")?.to_owned());
@@ -196,7 +196,7 @@ mod tests {
         // A reconnect that nobody was told of.
         assert!(with(&|s| s[599].outcome = Outcome::Ok)[0].contains("lost one"));
         // Censoring, and waiting longer than it took.
-        assert!(with(&|s| drop(s.remove(10)))[0].contains("reached the store once"));
+        assert!(with(&|s| s.retain(|sample| sample.seq != 10))[0].contains("reached the store once"));
         assert!(with(&|s| s[199].completed = Instant(3_000_000_000))[0].contains("800 ms late"));
     }
 }
