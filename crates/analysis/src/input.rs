@@ -94,6 +94,14 @@ pub enum AnalysisError {
         /// How far they are apart.
         gap: String,
     },
+    /// A truth log and a recording have no clock in common.
+    #[error(
+        "{truth}: the wall clock jumped when the recording began, so its requests can't be laid over the log's: make both again"
+    )]
+    Clocks {
+        /// The log.
+        truth: String,
+    },
     /// A recording can't be read.
     #[error(transparent)]
     Record(#[from] record::RecordError),

@@ -26,6 +26,7 @@ pub mod limits;
 mod load_series;
 mod model;
 mod outliers;
+pub mod overlay;
 mod pyramid;
 mod reasons;
 mod repeats;
@@ -41,5 +42,6 @@ pub use model::{
     MeasureSummary, Pyramid, PyramidLevel, Reason, ReasonKind, RecordingInfo, SampledPoint, Scope,
     ScopeSummary, Series, Severity, SpectrumPoint, Spreads, Verdict, VerdictState,
 };
+pub use overlay::{Overlay, OverlayOptions, overlay};
 pub use repeats::{RepeatedMeasure, RepeatedRow, across_repeats};
 pub use stated::facts;

@@ -13,6 +13,7 @@ mod histogram;
 mod longrun;
 mod moments;
 mod order;
+mod settling;
 
 pub use blocks::{MAX_BLOCKS, TimeBlocks};
 pub use comparison::{Difference, METHOD_RATIO, METHOD_REPEATS, across_runs, equivalent, ratio};
@@ -21,3 +22,4 @@ pub use drift::Drift;
 pub use goodness::{TestResult, anderson_darling_exponential, kolmogorov_smirnov_exponential};
 pub use histogram::{LogHistogram, Ranks};
 pub use moments::{METHOD_BOOTSTRAP, METHOD_FEW, METHOD_NO_BLOCKS, Moments};
+pub use settling::{FEWEST_WINDOWS, Recovery, Settled, Settling, Window, recovery};

@@ -20,13 +20,35 @@
 
 mod answers;
 mod data;
+mod distribution;
 mod engine;
+mod fault;
+mod model;
+pub mod postgres;
 mod protocol;
+mod replication;
 mod request;
+pub mod resp;
 pub mod server;
+mod simulated;
+mod sorted_set;
+mod sql;
+mod text;
+mod timing;
 
 pub use answers::{Answer, Answers, Ending};
-pub use data::{Data, Key, Staleness, Value, View};
-pub use engine::Engine;
+pub use data::{Change, Data, Key, Staleness, Value, View};
+pub use distribution::Draw;
+pub use engine::{Engine, Settings, StoreEvent};
+pub use fault::{ConnectionFault, Fault, FaultKind, When};
+pub use model::{Hiccup, Join, Model, Service, SlowKey};
 pub use protocol::{Protocol, Received};
+pub use replication::{
+    Acknowledgement, DelayRule, Delays, NODES_MAX, ReadPreference, Replication, ReplicationSettings, Tag,
+    TagCount,
+};
 pub use request::{Access, Arrival, Decision, ErrorClass, Injection, NodeId, Operation, Rules};
+pub use simulated::SimulatedServer;
+pub use sorted_set::SortedSet;
+pub use text::TextError;
+pub use timing::{Timed, Timing};

@@ -173,6 +173,8 @@ impl Injection {
 /// What the engine decided of one request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decision {
+    /// Its number in the order of admission, from 0: what is drawn for it is addressed by it.
+    pub number: u64,
     /// When it came in.
     pub arrival: Arrival,
     /// What it is.
@@ -185,6 +187,8 @@ pub struct Decision {
     pub node: NodeId,
     /// What acted on it.
     pub rules: Rules,
+    /// The key's [`record::key_hash`], without a table; `None` where there is no key.
+    pub key: Option<u64>,
     /// The fault that acts on it. A delay is in `due` already.
     pub injection: Option<Injection>,
 }

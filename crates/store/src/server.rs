@@ -37,7 +37,7 @@ pub struct Endpoint {
     /// The node that a client reaches here.
     pub node: crate::NodeId,
     /// Makes the state machine of a new connection, given its number.
-    pub protocol: Box<dyn Fn(u32) -> Box<dyn Protocol>>,
+    pub protocol: Box<dyn Fn(u32) -> Box<dyn Protocol> + Send>,
 }
 
 /// Limits of a server.
@@ -136,6 +136,8 @@ struct Server<S> {
     connections: Vec<Option<Connection>>,
     free: Vec<u32>,
     next_number: u32,
+    /// Connections of which nothing is read for a while.
+    deaf: u32,
     due: DueTimes,
     stamps: WallStamps,
     /// Reused from one turn to the next.
@@ -169,6 +171,7 @@ impl<S: TruthSink> Server<S> {
             connections: Vec::new(),
             free: Vec::new(),
             next_number: 0,
+            deaf: 0,
             due: DueTimes::default(),
             stamps: WallStamps::new(&clock),
             scratch: receive::Scratch::new(),
@@ -189,6 +192,7 @@ impl<S: TruthSink> Server<S> {
             self.next_chores = now + CHORES;
             self.stamps.refresh(&self.clock);
             self.open_listeners(now);
+            self.end_deafness(now);
             self.sink.tick(now, &mut self.engine);
         }
         let nap = if self.due.is_empty() && now.saturating_sub(self.last_request) > self.limits.watch {
@@ -222,6 +226,7 @@ impl<S: TruthSink> Server<S> {
         }
         let slot = token.slot();
         if let Some(connection) = self.connections[slot].take() {
+            self.deaf -= u32::from(connection.deaf_until.is_some());
             self.free.push(slot as u32);
             for served in connection.unanswered() {
                 self.totals.unanswered += 1;

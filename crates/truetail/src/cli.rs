@@ -1,8 +1,10 @@
 //! Flags and their texts.
 
 use crate::output;
+use crate::prove::ProveArguments;
 use crate::registry::{TARGETS, WORKLOADS};
 use crate::settings::RunOptions;
+use crate::store::StoreArguments;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -168,6 +170,12 @@ pub(crate) enum Command {
     /// Find the highest offered rate that holds a limit on response time
     #[command(after_help = SEARCH_EXAMPLES)]
     Search(SearchArguments),
+    /// Run a simulated store whose latencies are known, for RESP and PostgreSQL clients
+    #[command(after_help = STORE_EXAMPLES)]
+    Store(StoreArguments),
+    /// Grade truetail, or another load tool, against known truth
+    #[command(after_help = PROVE_EXAMPLES)]
+    Prove(ProveArguments),
     /// The papers' claims: what was published, what comes out here
     #[command(after_help = EXPERIMENT_EXAMPLES)]
     Experiment(ExperimentArguments),
@@ -227,6 +235,24 @@ Examples:
   truetail export before/ --format hdr --measure service -o before.hlog
 Exit codes: 0 done, 2 could not be exported.";
 
+const STORE_EXAMPLES: &str = "\
+Examples:
+  truetail store --capacity 1250/s --hiccup 1s@30s --truth truth/
+  truetail store --service '99% 1ms + 1% 100ms' --servers 8 --postgres 0.0.0.0:5432 --resp none
+  truetail store --replicas 3 --replication-delay exp:20ms --read-preference secondary --ack quorum
+  truetail store --fault delay:800ms@request=1000        later: redis-cli -p 7379 TRUETAIL fault error:busy@next
+Exit codes: 0 ended as asked, 2 could not be started or had to end.";
+
+const PROVE_EXAMPLES: &str = "\
+Examples:
+  truetail prove --simulated                      truetail on the simulated clock: seconds
+  truetail prove                                  the same, and live against the store: about four minutes
+  truetail prove --tool all                       pgbench, sysbench, redis-benchmark, YCSB: a league table
+  truetail prove --tool 'my-tool -h {host} -p {port} --rate {rate} --time {seconds} -c {sessions}' --format csv
+  truetail prove --experiment nosqlmark           the paper's table and figure
+  truetail prove --driver-traps                   what drivers do unasked
+Exit codes: 0 no limit is broken, 1 one is, 2 could not be carried out.";
+
 const EXPERIMENT_EXAMPLES: &str = "\
 Examples:
   truetail experiment --list
@@ -261,6 +287,10 @@ pub(crate) struct ReportArguments {
     /// Recordings, as `--out` named them
     #[arg(required = true, value_name = "DIR")]
     pub(crate) recordings: Vec<PathBuf>,
+
+    /// Lay the truth log of `truetail store` over the run: what the store knows of each request beside what was measured
+    #[arg(long, value_name = "DIR")]
+    pub(crate) truth: Option<PathBuf>,
 
     /// Where to write report.html and the figures [default: into the first recording]
     #[arg(long, short = 'o', value_name = "DIR")]

@@ -15,10 +15,12 @@ mod export;
 mod host;
 mod interrupt;
 mod output;
+mod prove;
 mod registry;
 mod run;
 mod search;
 mod settings;
+mod store;
 
 use std::process::ExitCode;
 

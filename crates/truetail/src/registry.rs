@@ -7,6 +7,7 @@ use driver_null::NullTarget;
 use driver_postgres::PostgresTarget;
 use driver_redis::RedisTarget;
 use driver_sqlite::SqliteTarget;
+use prove::invocations::Protocol;
 use workload::Workload;
 use workload::noop::NoOp;
 use workload::ycsb::Ycsb;
@@ -25,6 +26,9 @@ pub(crate) struct TargetEntry {
     pub(crate) summary: &'static str,
     /// Whether it has key-value operations instead of SQL.
     pub(crate) key_value: bool,
+    /// The protocol, of those that the simulated store speaks; `None` only in process. `prove --driver-traps` runs
+    /// every driver that has one.
+    pub(crate) speaks: Option<Protocol>,
     open: fn(&TargetUrl) -> anyhow::Result<AnyTarget>,
 }
 
@@ -92,24 +96,28 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
         schemes: &["sqlite"],
         summary: "sqlite: (a file in the recording's directory) or sqlite:PATH; embedded, WAL, synchronous=normal",
         key_value: false,
+        speaks: None,
         open: |url| Ok(SqliteTarget::from_url(url)?.into()),
     },
     TargetEntry {
         schemes: &["postgres", "postgresql"],
         summary: "postgres://USER@HOST:PORT/DB or postgres:///DB?host=/socket/dir; native, SCRAM, TLS by ?sslmode=",
         key_value: false,
+        speaks: Some(Protocol::Postgres),
         open: |url| Ok(PostgresTarget::from_url(url)?.into()),
     },
     TargetEntry {
         schemes: &["redis"],
         summary: "redis://HOST:PORT/DB or redis:///?socket=PATH; Redis, Valkey, `truetail store`; native, workload noop",
         key_value: true,
+        speaks: Some(Protocol::Resp),
         open: |url| Ok(RedisTarget::from_url(url)?.into()),
     },
     TargetEntry {
         schemes: &["null"],
         summary: "null: answers at once, in process: the harness alone",
         key_value: false,
+        speaks: None,
         open: |url| Ok(NullTarget::from_url(url)?.into()),
     },
 ];

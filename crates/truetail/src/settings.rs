@@ -202,6 +202,14 @@ pub(crate) struct RunOptions {
     #[arg(skip)]
     #[serde(skip_serializing)]
     export: Option<toml::Table>,
+    /// In a file: what `truetail store` takes.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    store: Option<toml::Table>,
+    /// In a file: what `truetail prove` takes.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    prove: Option<toml::Table>,
 }
 
 /// Takes each field from the first that has it.

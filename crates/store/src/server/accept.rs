@@ -3,7 +3,7 @@
 use super::connection::Connection;
 use super::poll::Token;
 use super::{Endpoint, Server, TruthSink};
-use crate::NodeId;
+use crate::{ConnectionFault, NodeId};
 use socket::Socket;
 use std::io;
 use std::net::TcpStream;
@@ -56,27 +56,60 @@ impl<S: TruthSink> Server<S> {
         let number = self.next_number;
         self.next_number = self.next_number.wrapping_add(1);
         let open = self.connections.len() - self.free.len();
-        if open >= self.limits.connections || self.add(index, stream, number).is_err() {
+        let fault = self.engine.connection_fault(number);
+        if fault == Some(ConnectionFault::Refuse) || open >= self.limits.connections {
             self.totals.refused += 1;
+            return reset(stream);
+        }
+        match self.add(index, stream, number, fault) {
+            Ok(()) => self.totals.connections += 1,
+            Err(_) => self.totals.refused += 1,
         }
     }
 
-    fn add(&mut self, index: usize, stream: TcpStream, number: u32) -> io::Result<()> {
+    fn add(
+        &mut self,
+        index: usize,
+        stream: TcpStream,
+        number: u32,
+        fault: Option<ConnectionFault>,
+    ) -> io::Result<()> {
+        let now = self.now();
         let socket = Socket::accepted(stream)?;
         let slot = self.free.last().copied().unwrap_or(self.connections.len() as u32);
         let token = Token::connection(slot, number);
-        self.poll.watch(socket.fd(), token, true, false)?;
+        let slow = match fault {
+            Some(ConnectionFault::SlowAccept(pause)) => Some(now + pause),
+            _ => None,
+        };
+        self.poll.watch(socket.fd(), token, slow.is_none(), false)?;
         let listening = &self.listening[index];
         let protocol = (listening.endpoint.protocol)(number);
-        let connection = Connection::new(token, number, listening.node(), socket, protocol);
+        let mut connection = Connection::new(token, number, listening.node(), socket, protocol);
+        connection.deaf_until = slow;
+        self.deaf += u32::from(slow.is_some());
         if self.free.pop().is_some() {
             self.connections[slot as usize] = Some(connection);
         } else {
             self.connections.push(Some(connection));
         }
-        self.totals.connections += 1;
-        self.last_request = self.now();
+        self.last_request = now;
         Ok(())
+    }
+
+    /// Reads connections again whose accept was slow.
+    pub(super) fn end_deafness(&mut self, now: Nanos) {
+        if self.deaf == 0 {
+            return;
+        }
+        let over = |c: &&mut Connection| c.deaf_until.is_some_and(|until| until <= now);
+        let mut hearing = Vec::new();
+        for connection in self.connections.iter_mut().flatten().filter(over) {
+            connection.deaf_until = None;
+            hearing.push(connection.token);
+        }
+        self.deaf -= hearing.len() as u32;
+        hearing.into_iter().for_each(|token| self.settle(token));
     }
 
     /// Stops listening for a while.
@@ -96,6 +129,21 @@ impl<S: TruthSink> Server<S> {
                 let _ = self.poll.change(listening.fd(), Token::listener(index), true, false);
             }
         }
+    }
+}
+
+/// Closes a connection so that the client learns of it by a reset.
+fn reset(stream: TcpStream) {
+    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+    // SAFETY: the option takes one linger structure of this size. Without success the client sees an ordinary end.
+    unsafe {
+        libc::setsockopt(
+            stream.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_LINGER,
+            (&raw const linger).cast(),
+            size_of_val(&linger) as libc::socklen_t,
+        );
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) struct Connection {
     pub(super) protocol: Box<dyn Protocol>,
     /// The beginning of a message whose end has not come yet.
     pub(super) unfinished: Vec<u8>,
+    /// A fault: nothing is read before.
+    pub(super) deaf_until: Option<Nanos>,
     /// The client has closed its side: what it is owed is still written.
     pub(super) input_ended: bool,
     /// Reading is suspended: too much waits to be written.
@@ -72,6 +74,7 @@ impl Connection {
             socket,
             protocol,
             unfinished: Vec::new(),
+            deaf_until: None,
             input_ended: false,
             suspended: false,
             blocked: false,

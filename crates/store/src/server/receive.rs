@@ -47,7 +47,7 @@ impl<S: TruthSink> Server<S> {
             self.write(token);
         }
         let Some(connection) = self.connection(token) else { return };
-        if !connection.suspended && !connection.input_ended {
+        if !connection.suspended && !connection.input_ended && connection.deaf_until.is_none() {
             if readiness.readable || readiness.gone {
                 self.read(token);
             }
@@ -160,7 +160,7 @@ impl<S: TruthSink> Server<S> {
         {
             connection.suspended = false;
         }
-        let read = !connection.suspended && !connection.input_ended;
+        let read = !connection.suspended && !connection.input_ended && connection.deaf_until.is_none();
         let (fd, blocked) = (connection.socket.fd(), connection.blocked);
         if self.poll.change(fd, token, read, blocked).is_err() {
             self.close(token);

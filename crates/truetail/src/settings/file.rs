@@ -35,6 +35,8 @@ impl RunOptions {
             "report" => self.report.as_ref(),
             "compare" => self.compare.as_ref(),
             "export" => self.export.as_ref(),
+            "store" => self.store.as_ref(),
+            "prove" => self.prove.as_ref(),
             _ => None,
         }
     }

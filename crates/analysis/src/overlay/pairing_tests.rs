@@ -1,0 +1,126 @@
+//! Whatever store and client do, a connection is paired with its own session or with none.
+
+use super::clocks::Clocks;
+use super::pairing::{Known, Paired, pair, sample_of};
+use super::window::{Loaded, Windows};
+use planted::{MS, Planted, S, Scenario, Scratch, US};
+use proptest::prelude::*;
+use record::LoadModel;
+
+#[path = "../../tests/planted/mod.rs"]
+mod planted;
+
+const TOLERANCE: i64 = 50_000;
+
+/// Of the rows that belong to samples: how many there are, and how many were matched.
+#[derive(Clone, Copy, Debug, Default)]
+struct Score {
+    of_samples: usize,
+    matched: usize,
+}
+
+/// Pairs what was planted, in windows of `window` samples.
+///
+/// # Panics
+/// When anything was paired with what it does not belong to.
+fn check(planted: &Planted, window: usize) -> Score {
+    let scratch = Scratch::new("pairing");
+    let (recording, truth) = planted.open(&scratch);
+    let recordings = [recording];
+    let clocks = Clocks::new(&recordings, &truth).unwrap();
+    let windows = Windows::plan(&recordings, &clocks, TOLERANCE, window).unwrap();
+    let mut known = Known::default();
+    let mut score = Score { of_samples: planted.sample_of.iter().flatten().count(), ..Score::default() };
+    for window in windows.list() {
+        let loaded = window.load(&recordings, &truth, &clocks).unwrap();
+        let paired = pair(&loaded, TOLERANCE, &mut known);
+        score.matched += matched(planted, &loaded, &paired);
+    }
+    score
+}
+
+fn matched(planted: &Planted, loaded: &Loaded, paired: &[Paired]) -> usize {
+    let mut matched = 0;
+    for (connection, paired) in loaded.connections.iter().zip(paired) {
+        let Paired::With(session) = paired else { continue };
+        let session = &loaded.sessions[*session];
+        let own = planted.session_of[connection.number as usize];
+        assert_eq!(
+            Some(session.number),
+            own,
+            "connection {} of {:?}",
+            connection.number,
+            connection.rows.len()
+        );
+        for row in &connection.rows {
+            let Some(index) = sample_of(&session.flown, row, TOLERANCE) else { continue };
+            let sample = &session.flown[index];
+            assert_eq!(Some(sample.seq), planted.sample_of[row.seq as usize], "{row:?} in {sample:?}");
+            matched += usize::from(sample.own);
+        }
+    }
+    matched
+}
+
+fn scenarios() -> impl Strategy<Value = Scenario> {
+    let shape = (
+        any::<u64>(),
+        prop_oneof![1..8_u16, Just(64)],
+        50..3_000_u64,
+        prop_oneof![Just(0), 100 * US..10 * MS],
+        20 * US..2 * MS,
+        any::<bool>(),
+    );
+    let store = (
+        prop_oneof![Just(0), 2 * US..100 * US],
+        1..6_u64,
+        prop_oneof![2 => Just(None), 1 => (50 * MS..S, MS..40 * MS).prop_map(Some)],
+        prop_oneof![2 => Just(0), 1 => 20..500_u64],
+        0..5_u64,
+        any::<bool>(),
+    );
+    let around = (
+        prop_oneof![2 => Just(0), 1 => 1..5_u32],
+        US..300 * US,
+        prop_oneof![Just(0), 5..500_u64],
+        prop_oneof![Just(0), 3 * MS..60 * S],
+        prop_oneof![Just(0), 1..60_u64],
+        prop_oneof![2 => Just(0), 1 => 5 * MS..20 * MS],
+    );
+    (shape, store, around).prop_map(|(shape, store, around)| {
+        let (seed, sessions, requests, think, service, exponential) = shape;
+        let (gate, rows, hiccup, lost_each, set_up, marks_reconnects) = store;
+        let (strangers, network, held_up_each, offset, drift_ppm, timeout) = around;
+        Scenario {
+            seed,
+            sessions,
+            requests,
+            think,
+            service,
+            exponential,
+            gate,
+            rows,
+            hiccup,
+            lost_each,
+            set_up,
+            marks_reconnects,
+            strangers,
+            network,
+            held_up_each,
+            offset,
+            drift_ppm,
+            timeout,
+            model: LoadModel::Open,
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_ever_paired_with_what_it_does_not_belong_to(scenario in scenarios(), window in 100..5_000_usize) {
+        let score = check(&scenario.play(), window);
+        prop_assert!(score.matched <= score.of_samples, "{score:?}");
+    }
+}

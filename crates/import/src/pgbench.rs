@@ -1,0 +1,187 @@
+//! pgbench: its summary, and its log of transactions.
+//!
+//! With `-R`, the log's `time` counts from the scheduled start and holds the lag (`now - st->txn_scheduled` in
+//! `processXactStats` of pgbench.c); without, from the transaction's begin. The golden tests hold both against the
+//! averages that pgbench printed of the same runs.
+
+use crate::ImportError;
+use crate::figures::{elapsed, rate};
+use crate::format::{Output, quoted};
+use crate::report::{CountedFrom, ForeignSample, Reported, ToolReport};
+use units::Nanos;
+
+const MICRO: Nanos = Nanos::from_micros(1);
+const MILLI: Nanos = Nanos::from_millis(1);
+
+/// What the summary says, and what of it decides how to read the log.
+#[derive(Default)]
+struct Summary {
+    tool: Option<String>,
+    processed: Option<u64>,
+    failed: Option<u64>,
+    skipped: Option<u64>,
+    mean: Option<Nanos>,
+    achieved: Option<units::PerSecond>,
+    /// The schedule lag's average, printed with `-R` only.
+    lag: Option<Nanos>,
+    retries: bool,
+}
+
+/// Reads the summary.
+pub(crate) fn read(outputs: &[Output]) -> Result<ToolReport, ImportError> {
+    let mut summary = Summary::default();
+    for output in outputs {
+        summary.take_all(output)?;
+    }
+    if summary.mean.is_none() && summary.processed.is_none() {
+        let said = outputs.iter().flat_map(Output::lines).find(|(_, line)| line.contains("error:"));
+        let hint = said.map_or_else(
+            || "no line `latency average = …`; was the run ended early?".to_owned(),
+            |(_, line)| format!("pgbench said {}", quoted(line)),
+        );
+        return Err(ImportError::Nothing { format: "pgbench", hint });
+    }
+    let row = Reported {
+        measure: "latency".to_owned(),
+        counted_from: summary.counted_from(),
+        count: summary.processed,
+        mean: summary.mean,
+        resolution: Some(MICRO),
+        ..Reported::default()
+    };
+    Ok(summary.report(row))
+}
+
+/// Reads logs of transactions; the summary adds what the log does not hold.
+pub(crate) fn read_log(printed: &Output, logs: &[Output]) -> Result<ToolReport, ImportError> {
+    let mut summary = Summary::default();
+    summary.take_all(printed)?;
+    let mut row = Reported { measure: "latency".to_owned(), resolution: Some(MICRO), ..Reported::default() };
+    let mut skipped = 0;
+    for log in logs {
+        read_transactions(log, &summary, &mut row.samples, &mut skipped)?;
+    }
+    if row.samples.is_empty() {
+        let hint = match logs {
+            [] => "no log file was given; run it with `--log` and hand over pgbench_log.*",
+            _ => "the log files hold no transaction",
+        };
+        return Err(ImportError::Nothing { format: "pgbench-log", hint: hint.to_owned() });
+    }
+    let lagged = row.samples.iter().any(|sample| sample.schedule_lag.is_some());
+    row.counted_from = if lagged { CountedFrom::Schedule } else { summary.counted_from() };
+    row.describe_samples();
+    let failed = row.samples.iter().filter(|sample| sample.failed).count() as u64;
+    let mut report = summary.report(row);
+    // The log names each of them, unless it is a sample of all.
+    report.skipped = report.skipped.or(Some(skipped));
+    report.errors = report.errors.or(Some(failed - skipped));
+    Ok(report)
+}
+
+impl Summary {
+    fn take_all(&mut self, output: &Output) -> Result<(), ImportError> {
+        for (line, text) in output.lines() {
+            self.take(text)
+                .ok_or_else(|| output.wrong_line(line, format!("{} holds no such figure", quoted(text))))?;
+        }
+        Ok(())
+    }
+
+    /// `None` if the line is one of the summary and its figure can't be read.
+    fn take(&mut self, line: &str) -> Option<()> {
+        // "pgbench (15.18 (Debian …))"; errors begin with "pgbench:".
+        if let Some(version) = line.strip_prefix("pgbench (") {
+            let version = version.split([' ', ')']).next()?;
+            self.tool = Some(format!("pgbench {version}"));
+        } else if let Some(value) = line.strip_prefix("number of transactions actually processed: ") {
+            // Old versions print "processed/asked for".
+            self.processed = Some(first_number(value)?);
+        } else if let Some(value) = line.strip_prefix("number of failed transactions: ") {
+            self.failed = Some(first_number(value)?);
+        } else if let Some(value) = line.strip_prefix("number of transactions skipped: ") {
+            self.skipped = Some(first_number(value)?);
+        } else if let Some(value) = line.strip_prefix("maximum number of tries: ") {
+            self.retries = value.trim() != "1";
+        } else if let Some(value) = line.strip_prefix("latency average = ") {
+            self.mean = Some(elapsed(value.split_once(" ms")?.0, MILLI)?);
+        } else if let Some(value) = line.strip_prefix("rate limit schedule lag: avg ") {
+            self.lag = Some(elapsed(value.split_once(' ')?.0, MILLI)?);
+        } else if let Some(value) = line.strip_prefix("tps = ")
+            && !line.contains("(including connections establishing)")
+        {
+            self.achieved = Some(rate(value.split(' ').next()?)?);
+        }
+        Some(())
+    }
+
+    fn counted_from(&self) -> CountedFrom {
+        if self.lag.is_some() { CountedFrom::Schedule } else { CountedFrom::Send }
+    }
+
+    fn report(self, row: Reported) -> ToolReport {
+        ToolReport {
+            tool: self.tool.unwrap_or_else(|| "pgbench".to_owned()),
+            achieved: self.achieved,
+            errors: self.failed,
+            skipped: self.skipped,
+            rows: vec![row],
+        }
+    }
+}
+
+fn first_number(text: &str) -> Option<u64> {
+    text.split([' ', '/']).next()?.parse().ok()
+}
+
+fn read_transactions(
+    log: &Output,
+    summary: &Summary,
+    samples: &mut Vec<ForeignSample>,
+    skipped: &mut u64,
+) -> Result<(), ImportError> {
+    let unended = (!log.text.ends_with('\n')).then(|| log.text.split('\n').count());
+    for (line, text) in log.lines() {
+        if text.is_empty() {
+            continue;
+        }
+        if Some(line) == unended {
+            return Err(log
+                .wrong_line(line, format!("{} is cut off; delete the line, or run it again", quoted(text))));
+        }
+        let sample = transaction(text, summary).map_err(|why| log.wrong_line(line, why))?;
+        *skipped += u64::from(text.split(' ').nth(2) == Some("skipped"));
+        samples.push(sample);
+    }
+    Ok(())
+}
+
+/// `client_id transaction_no time script_no time_epoch time_us [schedule_lag] [retries]`.
+fn transaction(line: &str, summary: &Summary) -> Result<ForeignSample, String> {
+    let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+    if fields.len() > 8 {
+        return Err(format!(
+            "{} fields: an aggregated log holds no transactions; run it without --aggregate-interval",
+            fields.len()
+        ));
+    }
+    let bad = || format!("{} is not `client transaction time script epoch µs [lag] [retries]`", quoted(line));
+    let [client, _, time, _, epoch, micros, rest @ ..] = &fields[..] else { return Err(bad()) };
+    let word = time.starts_with(|c: char| c.is_ascii_alphabetic());
+    let seconds: u64 = epoch.parse().map_err(|_| bad())?;
+    let micros: u64 = micros.parse().ok().filter(|micros| *micros < 1_000_000).ok_or_else(bad)?;
+    let completed = seconds.checked_mul(1_000_000_000).and_then(|ns| ns.checked_add(micros * 1_000));
+    // One more field is the lag, unless the summary says that it can only be the retries.
+    let only_retries = summary.retries && summary.lag.is_none();
+    let lag = rest.first().filter(|_| rest.len() == 2 || !only_retries);
+    Ok(ForeignSample {
+        completed_wall_ns: Some(completed.ok_or_else(bad)?),
+        elapsed: if word { None } else { Some(elapsed(time, MICRO).ok_or_else(bad)?) },
+        schedule_lag: match lag {
+            Some(lag) => Some(elapsed(lag, MICRO).ok_or_else(bad)?),
+            None => None,
+        },
+        session: Some(client.parse().map_err(|_| bad())?),
+        failed: word,
+    })
+}

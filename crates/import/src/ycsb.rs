@@ -1,0 +1,237 @@
+//! YCSB's measurements.
+//!
+//! The text exporter prints `[READ], 99thPercentileLatency(us), 828`, the JSON exporters the same three parts as
+//! objects; `measurementtype=raw` adds a row for each request. With `measurement.interval=both` each operation appears
+//! twice, the second time as `Intended-READ`. With `op` and with `intended` alone the names are the same, so that the
+//! output does not say which it is.
+
+use crate::ImportError;
+use crate::figures::{elapsed, number, percentile, rate, scaled};
+use crate::format::{Output, quoted};
+use crate::report::{CountedFrom, ForeignSample, Reported, ToolReport};
+use serde_json::Value;
+use units::{Nanos, Quantile};
+
+const MICRO: Nanos = Nanos::from_micros(1);
+const MILLI: Nanos = Nanos::from_millis(1);
+const INTENDED: &str = "Intended-";
+
+/// Reads text, JSON and raw rows, whichever come.
+pub(crate) fn read(outputs: &[Output]) -> Result<ToolReport, ImportError> {
+    let mut report = ToolReport { tool: "YCSB".to_owned(), ..ToolReport::default() };
+    for output in outputs {
+        let before = report.rows.len();
+        read_lines(output, &mut report)?;
+        // What begins like JSON in a text report is some other program's.
+        if report.rows.len() == before {
+            read_json(output, &mut report)?;
+        }
+    }
+    finish(&mut report);
+    if report.rows.is_empty() {
+        let hint =
+            "neither a line like `[READ], Operations, 1000` nor JSON of its exporters; did the client fail?";
+        return Err(ImportError::Nothing { format: "ycsb", hint: hint.to_owned() });
+    }
+    Ok(report)
+}
+
+fn read_lines(output: &Output, report: &mut ToolReport) -> Result<(), ImportError> {
+    for (line, text) in output.lines() {
+        if let Some(version) = text.strip_prefix("YCSB Client ") {
+            report.tool = format!("YCSB {}", version.trim());
+        } else if let Some((metric, measurement, value)) = exported(text) {
+            take(report, metric, measurement, value).map_err(|why| output.wrong_line(line, why))?;
+        } else if let Some((operation, time, elapsed)) = raw(text) {
+            take_raw(report, operation, time, elapsed).map_err(|why| output.wrong_line(line, why))?;
+        }
+    }
+    Ok(())
+}
+
+/// `[METRIC], measurement, value`. The measurement may hold anything, a comma included.
+fn exported(line: &str) -> Option<(&str, &str, &str)> {
+    let (metric, rest) = line.strip_prefix('[')?.split_once("], ")?;
+    let (measurement, value) = rest.rsplit_once(", ")?;
+    Some((metric, measurement, value))
+}
+
+/// `READ,1795247156328,13993`.
+fn raw(line: &str) -> Option<(&str, &str, &str)> {
+    let mut parts = line.split(',');
+    let (operation, time, elapsed) = (parts.next()?, parts.next()?, parts.next()?);
+    let name = |c: char| c.is_ascii_uppercase() || c == '-';
+    let named = operation.strip_prefix(INTENDED).unwrap_or(operation);
+    let figures = [time, elapsed].iter().all(|part| part.starts_with(|c: char| c.is_ascii_digit()));
+    let is_row = parts.next().is_none() && !named.is_empty() && named.chars().all(name) && figures;
+    is_row.then_some((operation, time, elapsed))
+}
+
+fn read_json(output: &Output, report: &mut ToolReport) -> Result<(), ImportError> {
+    let mut start = 0;
+    for line in output.text.split_inclusive('\n') {
+        let begins = line.trim_end();
+        if begins.starts_with('{') || begins.starts_with("[ {") || begins.starts_with("[{") {
+            return read_documents(output, &output.text[start..], report);
+        }
+        start += line.len();
+    }
+    Ok(())
+}
+
+/// One array of objects, or objects one after the other.
+fn read_documents(output: &Output, text: &str, report: &mut ToolReport) -> Result<(), ImportError> {
+    let mut documents = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    loop {
+        let rest = text.get(documents.byte_offset()..).unwrap_or_default();
+        // What follows the objects is some other program's.
+        if !rest.trim_start().starts_with(['{', '[']) {
+            return Ok(());
+        }
+        let Some(document) = documents.next() else { return Ok(()) };
+        let document = document.map_err(|error| output.wrong(format!("its JSON is damaged: {error}")))?;
+        let entries = match &document {
+            Value::Array(entries) => entries.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        for entry in entries {
+            take_json(report, entry).map_err(|why| output.wrong(why))?;
+        }
+    }
+}
+
+fn take_json(report: &mut ToolReport, entry: &Value) -> Result<(), String> {
+    let text = |key: &str| entry.get(key).and_then(Value::as_str);
+    let value =
+        entry.get("value").map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    match (text("metric"), text("measurement"), value) {
+        (Some(metric), Some(measurement), Some(value)) => take(report, metric, measurement, &value),
+        _ => Err(format!("{} has no `metric`, `measurement` and `value`", quoted(&entry.to_string()))),
+    }
+}
+
+/// What a measurement's name stands for.
+enum Figure<'a> {
+    Count,
+    Mean,
+    Min,
+    Max,
+    /// Only the histogram of 1 ms buckets prints it; its percentiles are the lower ends of buckets.
+    Variance,
+    Return(&'a str),
+    Quantile(Quantile),
+}
+
+impl<'a> Figure<'a> {
+    /// `None` for what has no place in a report: garbage collections, buckets, averages over time.
+    fn of(measurement: &'a str) -> Option<Figure<'a>> {
+        match measurement {
+            "Operations" | "Total Operations" => Some(Figure::Count),
+            "AverageLatency(us)" | "Average" => Some(Figure::Mean),
+            "MinLatency(us)" | "Min" => Some(Figure::Min),
+            "MaxLatency(us)" | "Max" => Some(Figure::Max),
+            "LatencyVariance(us)" => Some(Figure::Variance),
+            _ => match measurement.strip_prefix("Return=") {
+                Some(status) => Some(Figure::Return(status)),
+                None => quantile(measurement).map(Figure::Quantile),
+            },
+        }
+    }
+}
+
+/// One exported figure.
+fn take(report: &mut ToolReport, metric: &str, measurement: &str, value: &str) -> Result<(), String> {
+    if metric == "OVERALL" {
+        if measurement == "Throughput(ops/sec)" {
+            // A run without an operation prints NaN.
+            report.achieved = rate(value);
+        }
+        return Ok(());
+    }
+    let Some(figure) = Figure::of(measurement) else { return Ok(()) };
+    let bad = || format!("[{metric}], {measurement}: {} is no figure of it", quoted(value));
+    let count = || value.parse::<u64>().map_err(|_| bad());
+    let time = || elapsed(value, MICRO).ok_or_else(bad);
+    let row = row(report, metric);
+    match figure {
+        Figure::Count if row.count.is_some() => {
+            return Err(format!("[{metric}] is there twice; hand over the output of one run"));
+        }
+        Figure::Count => row.count = Some(count()?),
+        // The mean of no request.
+        Figure::Mean if value == "NaN" => {}
+        Figure::Mean => row.mean = Some(time()?),
+        Figure::Min => row.min = Some(time()?),
+        Figure::Max => row.max = Some(time()?),
+        Figure::Variance => row.resolution = Some(MILLI),
+        Figure::Return(status) => row.returns.push((status.to_owned(), count()?)),
+        Figure::Quantile(q) => row.quantiles.push((q, time()?)),
+    }
+    Ok(())
+}
+
+/// `99thPercentileLatency(us)`, `99.9PercentileLatency(us)`, and `p99.9` of the raw type.
+fn quantile(measurement: &str) -> Option<Quantile> {
+    if let Some(name) = measurement.strip_prefix('p') {
+        return percentile(name);
+    }
+    let name = measurement.strip_suffix("PercentileLatency(us)")?;
+    percentile(name.trim_end_matches(|c: char| c.is_ascii_alphabetic()))
+}
+
+fn take_raw(report: &mut ToolReport, operation: &str, time: &str, spent: &str) -> Result<(), String> {
+    let bad = || {
+        format!(
+            "`{operation},…`: {} is no time in ms and elapsed time in µs",
+            quoted(&format!("{time},{spent}"))
+        )
+    };
+    let completed = number(time).and_then(|ms| scaled(ms, MILLI)).ok_or_else(bad)?;
+    let sample = ForeignSample {
+        completed_wall_ns: Some(completed.0),
+        elapsed: Some(elapsed(spent, MICRO).ok_or_else(bad)?),
+        schedule_lag: None,
+        session: None,
+        failed: operation.ends_with("-FAILED"),
+    };
+    row(report, operation).samples.push(sample);
+    Ok(())
+}
+
+/// The row of this name, made if it is not there.
+fn row<'a>(report: &'a mut ToolReport, measure: &str) -> &'a mut Reported {
+    let known = report.rows.iter().position(|row| row.measure == measure);
+    let at = known.unwrap_or_else(|| {
+        let intended = measure.strip_prefix(INTENDED);
+        report.rows.push(Reported {
+            operation: intended.unwrap_or(measure).to_owned(),
+            measure: measure.to_owned(),
+            counted_from: if intended.is_some() { CountedFrom::Schedule } else { CountedFrom::Unsaid },
+            resolution: Some(MICRO),
+            ..Reported::default()
+        });
+        report.rows.len() - 1
+    });
+    &mut report.rows[at]
+}
+
+fn finish(report: &mut ToolReport) {
+    // Where a schedule's figures stand beside them, the others are counted from sending.
+    let both = report.rows.iter().any(|row| row.counted_from == CountedFrom::Schedule);
+    for row in &mut report.rows {
+        if both && row.counted_from == CountedFrom::Unsaid {
+            row.counted_from = CountedFrom::Send;
+        }
+        if row.count.is_none() && !row.samples.is_empty() {
+            row.describe_samples();
+        }
+    }
+    // Compound operations are made of others, which are counted already.
+    let counted =
+        report.rows.iter().filter(|row| row.is_of_requests() && row.counted_from != CountedFrom::Schedule);
+    let ended: Vec<&(String, u64)> = counted.flat_map(|row| &row.returns).collect();
+    if !ended.is_empty() {
+        let bad = ended.iter().filter(|(status, _)| status != "OK");
+        report.errors = Some(bad.fold(0, |sum, (_, count)| sum.saturating_add(*count)));
+    }
+}

@@ -1,0 +1,118 @@
+//! What came of scenarios, ready to be rendered.
+
+use crate::grade::{Grade, Limits};
+use crate::nosqlmark::NosqlmarkResult;
+use crate::scenario::Scenario;
+use crate::truth::Truth;
+use crate::verdict::{Judgement, Verdict};
+use crate::{Figures, Timeline};
+
+/// On what clock truetail was measured.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Clock {
+    /// The simulated one: exact.
+    Simulated,
+    /// Over the network, in this protocol (`resp`, `postgres`).
+    Live {
+        /// The protocol.
+        protocol: String,
+    },
+}
+
+impl Clock {
+    /// `simulated clock`, `live, resp`.
+    pub fn name(&self) -> String {
+        match self {
+            Clock::Simulated => "simulated clock".to_owned(),
+            Clock::Live { protocol } => format!("live, {protocol}"),
+        }
+    }
+}
+
+/// Truetail in one scenario.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ScenarioResult {
+    /// What was asked.
+    pub scenario: Scenario,
+    /// On what clock.
+    pub clock: Clock,
+    /// What is true.
+    pub truth: Truth,
+    /// The response time as truetail states it.
+    pub response: Figures,
+    /// The service time as truetail states it.
+    pub service: Figures,
+    /// The one against the other.
+    pub grade: Grade,
+    /// The run over time.
+    pub timeline: Timeline,
+}
+
+impl ScenarioResult {
+    /// Of a live run. `truth` is that of the same run, request by request: response times from the truth log's answers and
+    /// the recording's intended starts, service times likewise.
+    pub fn live(
+        scenario: Scenario,
+        protocol: &str,
+        truth: Truth,
+        (response, service): (Figures, Figures),
+        limits: Limits,
+        timeline: Timeline,
+    ) -> ScenarioResult {
+        let grade = Grade::new(&truth, &response, &service, limits);
+        let clock = Clock::Live { protocol: protocol.to_owned() };
+        ScenarioResult { scenario, clock, truth, response, service, grade, timeline }
+    }
+}
+
+/// A foreign tool in one scenario.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ToolScenario {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The protocol that the tool spoke.
+    pub protocol: String,
+    /// What it states.
+    pub stated: Figures,
+    /// What that is held against, and what follows.
+    pub judgement: Judgement,
+}
+
+/// A foreign tool in all the scenarios that it was run through.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ToolResult {
+    /// The tool, and which of its measures, such as `YCSB, Intended-READ`.
+    pub tool: String,
+    /// Its command line, with places such as `{port}` still in it.
+    pub command: String,
+    /// In the order in which they were run.
+    pub scenarios: Vec<ToolScenario>,
+}
+
+impl ToolResult {
+    /// Over all scenarios.
+    pub fn verdict(&self) -> Verdict {
+        Verdict::overall(self.scenarios.iter().map(|s| s.judgement.verdict))
+    }
+}
+
+/// Everything that one `truetail prove` found.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Proof {
+    /// Truetail, simulated and live.
+    pub scenarios: Vec<ScenarioResult>,
+    /// Foreign tools.
+    pub tools: Vec<ToolResult>,
+    /// The paper's experiment.
+    pub nosqlmark: Option<NosqlmarkResult>,
+    /// A node that joins.
+    pub elasticity: Option<crate::elasticity::ElasticityResult>,
+}
+
+impl Proof {
+    /// Whether no limit of truetail's own is broken. Foreign tools have none.
+    pub fn passed(&self) -> bool {
+        let scenarios = self.scenarios.iter().all(|s| s.grade.passed());
+        scenarios && self.nosqlmark.as_ref().is_none_or(|n| n.checks.iter().all(|check| check.passed))
+    }
+}

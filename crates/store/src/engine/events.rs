@@ -1,0 +1,37 @@
+//! What happened when, for the truth log.
+
+use super::Engine;
+use crate::Fault;
+use units::Nanos;
+
+/// Something that the store did to many requests, or on purpose to one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StoreEvent {
+    /// `hiccup`, `join` or `fault`.
+    pub kind: &'static str,
+    /// Since the store's epoch: of a hiccup; of the streaming; the arrival of the request that a fault acts on.
+    pub begin: Nanos,
+    /// The end of the same; when the answer that a fault acts on is due.
+    pub end: Nanos,
+    /// The setting's text.
+    pub detail: String,
+}
+
+impl StoreEvent {
+    pub(crate) fn fault(arrival: Nanos, fault: &Fault) -> StoreEvent {
+        StoreEvent { kind: "fault", begin: arrival, end: arrival, detail: fault.to_string() }
+    }
+}
+
+impl Engine {
+    /// Moves what has happened since the last call to the end of `into`, in no particular order. To be called now and
+    /// then: what nobody takes is kept up to some ten thousand events.
+    ///
+    /// A hiccup is told of when the first request meets it, or looks past it: its end, and even its begin, may lie in the
+    /// future. One that no request came to is not told of. Of a fault that acts again and again, the first 1,000 times
+    /// are.
+    pub fn drain_events(&mut self, into: &mut Vec<StoreEvent>) {
+        self.timing.drain_events(into);
+        into.append(&mut self.events);
+    }
+}

@@ -1,0 +1,148 @@
+//! What a transaction has written and nobody else sees yet.
+
+use super::expression::Stored;
+use crate::{Data, Key, Staleness, Value, View};
+use std::collections::BTreeMap;
+use units::Nanos;
+
+/// As much may be waiting for a COMMIT, in bytes.
+pub(crate) const WRITES_MAX: usize = 1 << 30;
+/// What a record costs beyond its values.
+const RECORD_OVERHEAD: usize = 96;
+
+/// What is written, and by which request: `at` is settled by the commit.
+type Write = (Option<Value>, View);
+
+/// Writes by key; the last one of a key counts.
+#[derive(Debug, Default)]
+pub(crate) struct Transaction {
+    writes: BTreeMap<Key, Write>,
+    bytes: usize,
+}
+
+impl Transaction {
+    /// Bytes that wait, about.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Writes a row, or deletes it.
+    pub(crate) fn write(&mut self, view: View, key: Key, row: Option<Vec<Option<Vec<u8>>>>) {
+        let content: usize = row.iter().flatten().flatten().map(Vec::len).sum();
+        self.bytes += content + key.key.len() + RECORD_OVERHEAD;
+        self.writes.insert(key, (row.map(Value::Row), view));
+    }
+
+    /// The row of this key, own writes first, and how stale what was read is.
+    pub(crate) fn read<'a>(
+        &'a self,
+        data: &'a Data,
+        view: View,
+        key: &Key,
+    ) -> (Option<&'a Stored>, Staleness) {
+        if let Some((value, _)) = self.writes.get(key) {
+            return (value.as_ref().and_then(row_of), Staleness::default());
+        }
+        let (value, staleness) = data.read(view, key);
+        (value.and_then(row_of), staleness)
+    }
+
+    /// Rows of one table from `from` on, in order, own writes in their places.
+    pub(crate) fn scan<'a>(
+        &'a self,
+        data: &'a Data,
+        view: View,
+        from: &Key,
+    ) -> impl Iterator<Item = (&'a Key, &'a Stored)> {
+        let space = from.space.clone();
+        let own = self.writes.range(from.clone()..).take_while(move |(key, _)| key.space == space);
+        let mut own = own.map(|(key, (value, _))| (key, value.as_ref())).peekable();
+        let mut others = data.scan(view, from).peekable();
+        let merged = std::iter::from_fn(move || {
+            let Some((key, _)) = own.peek() else {
+                return others.next().map(|(key, value)| (key, Some(value)));
+            };
+            match others.peek() {
+                Some((other, _)) if other < key => others.next().map(|(key, value)| (key, Some(value))),
+                Some((other, _)) if other == key => {
+                    others.next();
+                    own.next()
+                }
+                _ => own.next(),
+            }
+        });
+        merged.filter_map(|(key, value)| Some((key, row_of(value?)?)))
+    }
+
+    /// Forgets what was written to a table.
+    pub(crate) fn forget(&mut self, space: &[u8]) {
+        self.writes.retain(|key, _| &*key.space != space);
+    }
+
+    /// Writes everything where all can see it.
+    pub(crate) fn commit(&mut self, data: &mut Data, at: Nanos) {
+        for (key, (value, view)) in std::mem::take(&mut self.writes) {
+            data.write(View { at, ..view }, key, value);
+        }
+        self.bytes = 0;
+    }
+
+    /// Forgets everything.
+    pub(crate) fn roll_back(&mut self) {
+        self.writes.clear();
+        self.bytes = 0;
+    }
+}
+
+fn row_of(value: &Value) -> Option<&Stored> {
+    match value {
+        Value::Row(row) => Some(row),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NodeId;
+    use proptest::prelude::*;
+
+    fn key(number: u8) -> Key {
+        Key { space: (*b"t").into(), key: Box::new([number]) }
+    }
+
+    fn view() -> View {
+        View { at: Nanos(0), node: NodeId(0), number: 0 }
+    }
+
+    proptest! {
+        /// The merged view is the data as it will be after the commit.
+        #[test]
+        fn own_writes_are_seen_as_if_committed(
+            there in prop::collection::vec((0_u8..20, any::<bool>()), 0..40),
+            written in prop::collection::vec((0_u8..20, any::<bool>()), 0..40),
+            from in 0_u8..20,
+        ) {
+            let row = |n: u8, tag: &[u8]| Some(vec![Some(vec![n]), Some(tag.to_vec())]);
+            let mut data = Data::new();
+            let mut transaction = Transaction::default();
+            for (n, lives) in there {
+                transaction.write(view(), key(n), row(n, b"old").filter(|_| lives));
+            }
+            transaction.commit(&mut data, Nanos(0));
+            for (n, lives) in written {
+                transaction.write(view(), key(n), row(n, b"new").filter(|_| lives));
+            }
+            let own = |(key, row): (&Key, &Stored)| (key.clone(), row.to_vec());
+            let before: Vec<_> = transaction.scan(&data, view(), &key(from)).map(own).collect();
+            let points: Vec<_> =
+                (0..20).map(|n| transaction.read(&data, view(), &key(n)).0.map(<[_]>::to_vec)).collect();
+            transaction.commit(&mut data, Nanos(0));
+            let after: Vec<_> = transaction.scan(&data, view(), &key(from)).map(own).collect();
+            prop_assert_eq!(before, after);
+            let later: Vec<_> =
+                (0..20).map(|n| transaction.read(&data, view(), &key(n)).0.map(<[_]>::to_vec)).collect();
+            prop_assert_eq!(points, later);
+        }
+    }
+}

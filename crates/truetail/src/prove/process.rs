@@ -1,0 +1,99 @@
+//! Programs that are graded, each in a process of its own.
+
+use crate::{interrupt, output};
+use anyhow::{Context, bail};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use units::Nanos;
+
+/// How long a program may take that makes a load for this long: starting a virtual machine and draining a backlog
+/// included.
+pub(super) fn limit(load: Nanos) -> Nanos {
+    Nanos(load.0 * 3) + Nanos::from_secs(90)
+}
+
+/// How often to look whether a program has ended.
+const LOOK: Nanos = Nanos::from_millis(20);
+
+/// Runs truetail itself.
+///
+/// # Errors
+/// Where it ends with an exit code that says that there is no result, with its last words.
+pub(super) fn truetail(arguments: &[String], limit: Nanos) -> anyhow::Result<()> {
+    let program = std::env::current_exe().context("can't find this program again")?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.stdin(Stdio::null()).spawn().context("can't start truetail again")?;
+    let words = child.stderr.take().map(last_words);
+    let status = wait(&mut child, "truetail run", limit)?;
+    let words = words.and_then(|thread| thread.join().ok()).unwrap_or_default();
+    match status.code() {
+        // An invalid verdict is a result, too.
+        Some(0 | 3) => Ok(()),
+        _ => bail!("`truetail {}` ended with {status}: {words}", arguments.join(" ")),
+    }
+}
+
+/// The last line that a program writes there; read on a thread, or the pipe would fill.
+fn last_words(mut stream: impl std::io::Read + Send + 'static) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_owned()
+    })
+}
+
+/// What a foreign program printed.
+pub(super) struct Printed {
+    pub(super) stdout: String,
+    pub(super) status: ExitStatus,
+    /// Where its error output is.
+    pub(super) stderr: PathBuf,
+}
+
+/// Runs a foreign program in `dir`, where its output stays.
+///
+/// # Errors
+/// A program that can't be started, or does not end.
+pub(super) fn foreign(words: &[String], dir: &Path, limit: Nanos) -> anyhow::Result<Printed> {
+    let (program, arguments) = words.split_first().context("the command is empty")?;
+    let (stdout, stderr) = (dir.join("stdout.txt"), dir.join("stderr.txt"));
+    let file = |path: &Path| File::create(path).with_context(|| format!("can't write {}", path.display()));
+    let mut child = Command::new(program)
+        .args(arguments)
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .stdout(file(&stdout)?)
+        .stderr(file(&stderr)?)
+        .spawn()
+        .with_context(|| format!("can't start `{program}`; is it installed?"))?;
+    let status = wait(&mut child, program, limit)?;
+    let bytes = std::fs::read(&stdout).with_context(|| format!("can't read {}", stdout.display()))?;
+    Ok(Printed { stdout: String::from_utf8_lossy(&bytes).into_owned(), status, stderr })
+}
+
+fn wait(child: &mut Child, name: &str, limit: Nanos) -> anyhow::Result<ExitStatus> {
+    let clock = clock::calibrate(clock::ClockChoice::Monotonic)?.start();
+    loop {
+        if let Some(status) = child.try_wait().with_context(|| format!("can't wait for `{name}`"))? {
+            return Ok(status);
+        }
+        let late = clock::Clock::now(&clock).0 > limit.0;
+        if late || interrupt::requested() {
+            let _ = child.kill();
+            let _ = child.wait();
+            if late {
+                bail!("`{name}` did not end within {}; it was killed", units::format_nanos(limit));
+            }
+            bail!("interrupted; `{name}` was killed");
+        }
+        clock::pause(LOOK);
+    }
+}
+
+/// Says which of how many runs begins, and how long all of them will take from here.
+pub(super) fn announce(number: usize, of: usize, what: &str, left: Nanos) {
+    output::note(&format!("{number} of {of}: {what}; about {} left", units::format_nanos(left)));
+}

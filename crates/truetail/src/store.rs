@@ -1,0 +1,160 @@
+//! `truetail store`: the simulated store, until it is interrupted.
+
+use crate::{Ended as CommandEnded, interrupt, output};
+use anyhow::bail;
+use serde_json::json;
+use stats::{LogHistogram, Ranks};
+use std::net::SocketAddr;
+use store::server::Limits;
+use units::{Nanos, format_count, format_nanos};
+
+mod arguments;
+mod log;
+mod running;
+
+pub(crate) use arguments::{ListenAt, StoreArguments};
+pub(crate) use running::{Ended, Plan, Running};
+
+/// How often the command looks whether it is to end.
+const LOOK: Nanos = Nanos::from_millis(50);
+
+/// Runs a store until it is interrupted or its time is over.
+pub(crate) fn run(arguments: &StoreArguments, json: bool) -> anyhow::Result<CommandEnded> {
+    let duration = arguments.duration()?;
+    let plan = plan(arguments)?;
+    let settings = plan.settings.describe();
+    if plan.resp.is_none() && plan.postgres.is_none() {
+        bail!("--resp none --postgres none: the store would listen nowhere; name an address for one of them");
+    }
+    let stop = interrupt::flag();
+    let running = Running::start(plan)?;
+    let places = Places { resp: &running.resp, postgres: &running.postgres };
+    if json {
+        output::json(&json!({
+            "schema": "truetail.store/1",
+            "resp": shown(places.resp),
+            "postgres": shown(places.postgres),
+            "settings": settings.iter().map(|(n, v)| json!({"name": n, "value": v})).collect::<Vec<_>>(),
+        }))?;
+    } else {
+        output::result(&places.text(&settings, arguments))?;
+    }
+    let clock = clock::calibrate(clock::ClockChoice::Monotonic)?.start();
+    let over = |limit: Nanos| clock.nanos_in(clock::Clock::now(&clock).0) >= limit;
+    while !stop.load(std::sync::atomic::Ordering::Relaxed)
+        && !duration.is_some_and(over)
+        && !running.has_ended()
+    {
+        clock::pause(LOOK);
+    }
+    let ended = running.end()?;
+    output::note(&summary(&ended));
+    Ok(CommandEnded::Well)
+}
+
+/// What the flags ask for.
+fn plan(arguments: &StoreArguments) -> anyhow::Result<Plan> {
+    let mut limits = Limits::default();
+    if let Some(connections) = arguments.max_connections {
+        if connections == 0 {
+            bail!("--max-connections 0: nobody could connect; expected a number from 1 on");
+        }
+        limits.connections = connections;
+    }
+    Ok(Plan {
+        settings: arguments.settings()?,
+        resp: arguments.listen_resp()?,
+        postgres: arguments.listen_postgres()?,
+        node_ports: arguments.node_ports,
+        password: arguments.password.clone(),
+        truth: arguments.truth.clone(),
+        limits,
+        cpu: arguments.cpu,
+        command: command_line(),
+    })
+}
+
+/// The command line without the password.
+fn command_line() -> String {
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    for index in 0..words.len() {
+        if words[index].starts_with("--password=") {
+            words[index] = "--password=…".to_owned();
+        } else if words[index] == "--password" && index + 1 < words.len() {
+            words[index + 1] = "…".to_owned();
+        }
+    }
+    format!("truetail {}", words.join(" "))
+}
+
+fn shown(addresses: &[SocketAddr]) -> Vec<String> {
+    addresses.iter().map(SocketAddr::to_string).collect()
+}
+
+/// Where the store listens.
+struct Places<'a> {
+    resp: &'a [SocketAddr],
+    postgres: &'a [SocketAddr],
+}
+
+impl Places<'_> {
+    fn text(&self, settings: &[(&'static str, String)], arguments: &StoreArguments) -> String {
+        let mut text = String::from("the simulated store listens; Ctrl-C ends it\n");
+        let mut line = |name: &str, value: &str| text += &format!("{name:<10}{value}\n");
+        for (node, address) in self.resp.iter().enumerate() {
+            let which = if self.resp.len() > 1 { format!("   node {node}") } else { String::new() };
+            line("RESP", &format!("redis://{address}{which}"));
+        }
+        for (node, address) in self.postgres.iter().enumerate() {
+            let which = if self.postgres.len() > 1 { format!("   node {node}") } else { String::new() };
+            line("PostgreSQL", &format!(" postgres://store@{address}/store{which}"));
+        }
+        for (name, value) in settings {
+            text += &format!("{name}: {value}\n");
+        }
+        match &arguments.truth {
+            Some(dir) => text += &format!("truth log: {}\n", dir.display()),
+            None => text += "no truth log; --truth DIR writes one\n",
+        }
+        text
+    }
+}
+
+/// How the store did, in a few lines.
+fn summary(ended: &Ended) -> String {
+    let totals = &ended.totals;
+    let mut text = format!(
+        "{} requests answered, {} not; {} connections, {} refused, {} closed for what they sent\n",
+        format_count(totals.answered),
+        format_count(totals.unanswered),
+        format_count(totals.connections),
+        format_count(totals.refused),
+        format_count(totals.broken)
+    );
+    text += &lateness(&ended.lateness);
+    if let Some(truth) = &ended.truth {
+        text += &format!("\ntruth log: {} ({} rows)", truth.path.display(), format_count(truth.end.rows));
+        if truth.end.dropped + truth.end.unwritable > 0 {
+            text += &format!("; {} rows are missing", truth.end.dropped + truth.end.unwritable);
+        }
+        if let Some(trouble) = &truth.end.trouble {
+            text += &format!("; {trouble}");
+        }
+    }
+    text
+}
+
+/// The store's own lateness, so that nobody takes its noise for a client's.
+pub(crate) fn lateness(histogram: &LogHistogram) -> String {
+    let count = histogram.count();
+    if count == 0 {
+        return "own lateness (written − due): nothing was answered".to_owned();
+    }
+    let ranks = Ranks::new(histogram);
+    let at = |quantile: f64| {
+        let rank = ((count as f64 * quantile).ceil() as u64).clamp(1, count);
+        ranks.at(rank).map_or("unknown".to_owned(), |(_, high)| format_nanos(Nanos(high)))
+    };
+    let max = histogram.max().map_or("unknown".to_owned(), |max| format_nanos(Nanos(max)));
+    format!("own lateness (written − due): p50 {}, p99 {}, p99.9 {}, max {max}", at(0.5), at(0.99), at(0.999))
+}
