@@ -288,6 +288,10 @@ pub(crate) struct ReportArguments {
     #[arg(required = true, value_name = "DIR")]
     pub(crate) recordings: Vec<PathBuf>,
 
+    /// Lay the truth log of `truetail store` over the run: what the store knows of each request beside what was measured
+    #[arg(long, value_name = "DIR")]
+    pub(crate) truth: Option<PathBuf>,
+
     /// Where to write report.html and the figures [default: into the first recording]
     #[arg(long, short = 'o', value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
