@@ -1,4 +1,5 @@
-//! Installs the programs that tests start: PostgreSQL and Redis servers, a browser, a maker of certificates.
+//! Installs the programs that tests start: PostgreSQL and Redis servers, load tools, a JDK with Maven, a browser, a maker
+//! of certificates.
 
 use anyhow::{Context, bail};
 use std::path::Path;
@@ -6,18 +7,25 @@ use std::process::{Command, Stdio};
 
 /// A program that tests need, and the Debian package that brings it.
 struct Need {
-    /// Any of these will do.
+    /// Any of these will do: names on the path, or whole paths.
     programs: &'static [&'static str],
     package: &'static str,
 }
 
-const NEEDS: [Need; 6] = [
+const NEEDS: [Need; 12] = [
     Need { programs: &["initdb"], package: "postgresql" },
+    Need { programs: &["pgbench"], package: "postgresql" },
     Need { programs: &["chromium", "chromium-browser", "google-chrome"], package: "chromium" },
     Need { programs: &["chromedriver"], package: "chromium-driver" },
     Need { programs: &["openssl"], package: "openssl" },
     Need { programs: &["redis-server"], package: "redis-server" },
     Need { programs: &["redis-cli"], package: "redis-tools" },
+    Need { programs: &["redis-benchmark"], package: "redis-tools" },
+    Need { programs: &["sysbench"], package: "sysbench" },
+    Need { programs: &["javac"], package: "default-jdk-headless" },
+    Need { programs: &["mvn"], package: "maven" },
+    // A library of Debian's Python, which is not always the first on the path.
+    Need { programs: &["/usr/lib/python3/dist-packages/redis/client.py"], package: "python3-redis" },
 ];
 
 const SCRIPT: &str = include_str!("../assets/install.sh");
@@ -51,7 +59,10 @@ pub(crate) fn what_tests_need() -> anyhow::Result<()> {
 /// Packages of which no program is found.
 fn missing() -> Vec<&'static str> {
     let absent = |need: &&Need| !need.programs.iter().any(|program| is_there(program));
-    NEEDS.iter().filter(absent).map(|need| need.package).collect()
+    let mut packages: Vec<&str> = NEEDS.iter().filter(absent).map(|need| need.package).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    packages
 }
 
 /// Whether a program is on the path, or among PostgreSQL's, which Debian keeps off the path.
@@ -167,5 +178,6 @@ mod tests {
     fn programs_are_found_or_not() {
         assert!(is_there("sh"));
         assert!(!is_there("no-such-program-here"));
+        assert!(is_there("/bin/sh") && !is_there("/bin/no-such-program-here"));
     }
 }

@@ -37,6 +37,8 @@ pub struct Analysis {
     pub noise_sources: Vec<NoiseSourceFacts>,
     /// Totals per client.
     pub clients: Vec<ClientTotals>,
+    /// A store's truth laid over it, where there is a log of it: set by whoever has one, with [`crate::overlay()`].
+    pub overlay: Option<crate::Overlay>,
 }
 
 /// One recording's header and how it ended.

@@ -39,6 +39,7 @@ enum Fault {
     PreparesStatements,
     AcceptsTransactions,
     IgnoresIsolation,
+    KeepsRefusedBatch,
     OwnDataPerSession,
     ScansPastItsLimit,
     RunsScripts,
@@ -66,7 +67,9 @@ struct MemorySession {
 
 impl MemorySession {
     fn refuse(&mut self, words: &str) -> Result<(), OpError> {
-        self.staged.clear();
+        if self.memory.fault != Fault::KeepsRefusedBatch {
+            self.staged.clear();
+        }
         self.words = Some(words.to_owned());
         Err(OpError::refused(Outcome::Protocol))
     }
@@ -298,7 +301,7 @@ driver::conformance!(a_sound_store_passes, Memory::new(Fault::None));
 driver::conformance!(a_sound_store_with_scans_passes, Memory::new(Fault::NoneAndScans));
 
 /// Each fault and the check that must notice it; others may, too.
-const MUST_FAIL: [(Fault, &str); 22] = [
+const MUST_FAIL: [(Fault, &str); 23] = [
     (Fault::ForgetsOneField, "values of every type come back"),
     (Fault::SwapsReplies, "a pipelined batch answers in order"),
     (Fault::CutsText, "long text comes back"),
@@ -318,6 +321,7 @@ const MUST_FAIL: [(Fault, &str); 22] = [
     (Fault::PreparesStatements, "a bad statement fails to connect"),
     (Fault::AcceptsTransactions, "what the target lacks is refused"),
     (Fault::IgnoresIsolation, "what the target lacks is refused"),
+    (Fault::KeepsRefusedBatch, "what the target lacks is refused"),
     (Fault::OwnDataPerSession, "two sessions work side by side"),
     (Fault::ScansPastItsLimit, "a scan keeps its limit"),
     (Fault::RunsScripts, "administration scripts, queries and loads"),

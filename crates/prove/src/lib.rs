@@ -18,6 +18,7 @@
 pub mod elasticity;
 mod figures;
 pub mod grade;
+pub mod invocations;
 pub mod nosqlmark;
 mod result;
 pub mod scenario;
@@ -28,4 +29,4 @@ pub mod verdict;
 
 pub use figures::{Figures, Statistic};
 pub use result::{Clock, Proof, ScenarioResult, ToolResult, ToolScenario};
-pub use timeline::{Bucket, Timeline};
+pub use timeline::{Bucket, Timeline, Times};

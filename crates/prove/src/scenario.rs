@@ -279,6 +279,29 @@ impl Scenario {
         stalls
     }
 
+    /// What is offered, in words.
+    pub fn offered(&self) -> String {
+        format!("{}, {}, for {}, {} sessions", self.rate, self.arrivals, self.duration, self.sessions)
+    }
+
+    /// How the store behaves, in words.
+    pub fn store(&self) -> String {
+        let timing = &self.timing;
+        let mut parts = vec![match timing.service {
+            Service::Constant(time) => format!("service {time}"),
+            Service::Pareto { minimum, alpha } => format!("service Pareto from {minimum}, index {alpha}"),
+            Service::Slow { usual, slow, percent } => format!("service {usual}, {percent} % of them {slow}"),
+        }];
+        parts.extend(timing.servers.map(|servers| format!("{servers} at a time")));
+        parts.extend(timing.capacity.map(|capacity| format!("capacity {capacity}")));
+        parts.extend(timing.hiccups.map(|hiccups| {
+            let every =
+                hiccups.every.map_or(String::new(), |every| format!(" and each {every} from then on"));
+            format!("stands still for {} at {}{every}", hiccups.length, hiccups.first)
+        }));
+        parts.join(", ")
+    }
+
     /// The load that truetail makes for it: an open loop.
     pub fn load(&self) -> LoadSpec {
         self.load_as(Model::Open { process: self.arrivals.clone() })

@@ -29,16 +29,39 @@ pub struct Timeline {
     pub buckets: Vec<Bucket>,
 }
 
+/// One request as a timeline sees it, ns.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Times {
+    /// When it was intended, or sent where nothing was intended; since the load's start.
+    pub begin: u64,
+    /// From then to its end.
+    pub response: f64,
+    /// From the sending to its end; `None` if it never was sent.
+    pub service: Option<f64>,
+}
+
 impl Timeline {
-    /// Of a run of the scenario.
+    /// Of a simulated run of the scenario.
     pub fn new(scenario: &Scenario, samples: &[RawSample]) -> Timeline {
-        let width = Nanos(scenario.duration.0.div_ceil(BUCKETS as u64).max(1));
-        let mut buckets = vec![Bucket::default(); BUCKETS];
-        for sample in samples.iter().filter(|s| s.completed.is_some()) {
-            let begin = if sample.intended.is_some() { sample.intended } else { sample.sent };
-            if let Some(bucket) = buckets.get_mut((begin.0 / width.0) as usize) {
+        let ended = samples.iter().filter(|s| s.completed.is_some());
+        Timeline::of(
+            scenario.duration,
+            ended.map(|sample| {
                 let since = |ticks: units::Ticks| sample.completed.0.saturating_sub(ticks.0) as f64;
-                bucket.add(since(begin), sample.sent.is_some().then(|| since(sample.sent)));
+                let begin = if sample.intended.is_some() { sample.intended } else { sample.sent };
+                let service = sample.sent.is_some().then(|| since(sample.sent));
+                Times { begin: begin.0, response: since(begin), service }
+            }),
+        )
+    }
+
+    /// Of any requests, in any order, that begin within `duration`.
+    pub fn of(duration: Nanos, requests: impl IntoIterator<Item = Times>) -> Timeline {
+        let width = Nanos(duration.0.div_ceil(BUCKETS as u64).max(1));
+        let mut buckets = vec![Bucket::default(); BUCKETS];
+        for times in requests {
+            if let Some(bucket) = buckets.get_mut((times.begin / width.0) as usize) {
+                bucket.add(times.response, times.service);
             }
         }
         Timeline { width, buckets }

@@ -62,6 +62,12 @@ pub fn truth(scenario: &Scenario) -> Truth {
     Truth { response, service }
 }
 
+/// Of a live run: true times request by request, ns, from the truth log of the very same run. `response` is from the intended
+/// start to the answer, `service` from the sending.
+pub fn of_run(mut response: Vec<f64>, mut service: Vec<f64>) -> Truth {
+    Truth { response: Figures::of(&mut response), service: Figures::of(&mut service) }
+}
+
 /// The figures of one of the times.
 pub fn figures_of(exact: &[Exact], time: impl Fn(&Exact) -> f64) -> Figures {
     Figures::of(&mut exact.iter().map(time).collect::<Vec<f64>>())

@@ -3,6 +3,8 @@
 
 pub mod html;
 pub mod json;
+pub mod prove;
 pub mod svg;
 pub mod text;
+mod truth;
 mod words;

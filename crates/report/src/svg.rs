@@ -9,23 +9,28 @@ mod axis;
 mod boxes;
 mod canvas;
 mod heat;
+mod joining;
+mod league;
 mod load;
+mod nosqlmark;
 mod palette;
 mod series;
 mod spectrum;
 mod timeline;
+mod truth;
 
 use analysis::{Analysis, MeasureSummary, ScopeSummary};
 use record::Measure;
 
 /// All figures that the analysis has data for: (name, SVG text). The name is fit for a file or an anchor.
 ///
-/// In this order, which is that of `report.html`: `anatomy`, `response-time-series`, `service-time-series`,
+/// In this order, which is that of `report.html`: `truth`, `anatomy`, `response-time-series`, `service-time-series`,
 /// `spectrum`, `operations`, `response-time-heat-map`, `service-time-heat-map`, `load`. Each is at most 300 KB however long the run was. Cost ≈ 1 ms each.
 pub fn figures(analysis: &Analysis) -> Vec<(&'static str, String)> {
     let series = |measure| series::figure(analysis, measure);
     let heat = |measure| heat::figure(analysis, measure);
     let all = [
+        ("truth", truth::figure(analysis)),
         ("anatomy", anatomy::figure(analysis)),
         ("response-time-series", series(Measure::Response)),
         ("service-time-series", series(Measure::Service)),
@@ -34,6 +39,21 @@ pub fn figures(analysis: &Analysis) -> Vec<(&'static str, String)> {
         ("response-time-heat-map", heat(Measure::Response)),
         ("service-time-heat-map", heat(Measure::Service)),
         ("load", load::figure(analysis)),
+    ];
+    all.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect()
+}
+
+/// All figures of a proof: (name, SVG text). The name is fit for a file or an anchor.
+///
+/// In this order, which is that of the page: `league`, `mean-over-capacity`, `around-the-hiccup`, `node-joins`. Those that the
+/// proof has no data for are left out.
+pub fn proof_figures(proof: &prove::Proof) -> Vec<(&'static str, String)> {
+    let nosqlmark = proof.nosqlmark.as_ref();
+    let all = [
+        ("league", league::figure(&proof.tools)),
+        ("mean-over-capacity", nosqlmark.and_then(nosqlmark::means)),
+        ("around-the-hiccup", nosqlmark.and_then(nosqlmark::around_the_hiccup)),
+        ("node-joins", proof.elasticity.as_ref().and_then(joining::figure)),
     ];
     all.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect()
 }

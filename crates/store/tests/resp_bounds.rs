@@ -284,9 +284,9 @@ fn a_connection_that_goes_leaves_nothing() {
     warm.line(&mut store, "WATCH k");
     drop(warm);
     let before = testkit::memory::held();
-    for _ in 0..1_000 {
+    for number in 0..1_000 {
         let mut client = store.client();
-        client.line(&mut store, "WATCH k l m");
+        client.line(&mut store, &format!("WATCH k {number:01000}"));
         client.line(&mut store, "MULTI");
         client.send(&mut store, &encoded(&["SET", "k", &"v".repeat(1_000)]));
         client.send(&mut store, b"*3\r\n$3\r\nSET\r\n$100000\r\nunfinished");

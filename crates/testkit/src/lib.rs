@@ -7,6 +7,7 @@
 //! - `locked`: "no lock", by counting locked instructions (x86-64);
 //! - [`postgres`]: a real PostgreSQL server that a test starts, freezes, restarts and throws away;
 //! - [`redis`]: the same for Redis;
+//! - [`ycsb`]: YCSB's client with `bindings/ycsb`, built once;
 //! - [`browser`]: a real browser that opens a page, zooms it and looks at it;
 //! - [`documented`]: JSON documents against the page that describes them, field by field.
 //!
@@ -25,3 +26,4 @@ pub mod memory;
 pub mod postgres;
 pub mod redis;
 pub mod syscalls;
+pub mod ycsb;

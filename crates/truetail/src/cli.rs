@@ -1,6 +1,7 @@
 //! Flags and their texts.
 
 use crate::output;
+use crate::prove::ProveArguments;
 use crate::registry::{TARGETS, WORKLOADS};
 use crate::settings::RunOptions;
 use crate::store::StoreArguments;
@@ -172,6 +173,9 @@ pub(crate) enum Command {
     /// Run a simulated store whose latencies are known, for RESP and PostgreSQL clients
     #[command(after_help = STORE_EXAMPLES)]
     Store(StoreArguments),
+    /// Grade truetail, or another load tool, against known truth
+    #[command(after_help = PROVE_EXAMPLES)]
+    Prove(ProveArguments),
     /// The papers' claims: what was published, what comes out here
     #[command(after_help = EXPERIMENT_EXAMPLES)]
     Experiment(ExperimentArguments),
@@ -239,6 +243,16 @@ Examples:
   truetail store --fault delay:800ms@request=1000        later: redis-cli -p 7379 TRUETAIL fault error:busy@next
 Exit codes: 0 ended as asked, 2 could not be started or had to end.";
 
+const PROVE_EXAMPLES: &str = "\
+Examples:
+  truetail prove --simulated                      truetail on the simulated clock: seconds
+  truetail prove                                  the same, and live against the store: about four minutes
+  truetail prove --tool all                       pgbench, sysbench, redis-benchmark, YCSB: a league table
+  truetail prove --tool 'my-tool -h {host} -p {port} --rate {rate} --time {seconds} -c {sessions}' --format csv
+  truetail prove --experiment nosqlmark           the paper's table and figure
+  truetail prove --driver-traps                   what drivers do unasked
+Exit codes: 0 no limit is broken, 1 one is, 2 could not be carried out.";
+
 const EXPERIMENT_EXAMPLES: &str = "\
 Examples:
   truetail experiment --list
@@ -273,6 +287,10 @@ pub(crate) struct ReportArguments {
     /// Recordings, as `--out` named them
     #[arg(required = true, value_name = "DIR")]
     pub(crate) recordings: Vec<PathBuf>,
+
+    /// Lay the truth log of `truetail store` over the run: what the store knows of each request beside what was measured
+    #[arg(long, value_name = "DIR")]
+    pub(crate) truth: Option<PathBuf>,
 
     /// Where to write report.html and the figures [default: into the first recording]
     #[arg(long, short = 'o', value_name = "DIR")]

@@ -15,6 +15,7 @@ mod export;
 mod host;
 mod interrupt;
 mod output;
+mod prove;
 mod registry;
 mod run;
 mod search;

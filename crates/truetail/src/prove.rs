@@ -1,9 +1,10 @@
 //! `truetail prove`: grades truetail, and any other load tool, against known truth.
 
 use crate::{Ended, interrupt, output, run};
-use anyhow::{Context, bail};
+use ::prove::invocations::Protocol;
 use ::prove::scenario::{self, Scenario, Size};
 use ::prove::{Proof, ToolResult};
+use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use units::Nanos;
 
@@ -15,7 +16,6 @@ mod process;
 mod traps;
 
 pub(crate) use arguments::ProveArguments;
-use crate::store::Spoken;
 
 /// Carries a proof out, shows it and writes its pages.
 pub(crate) fn run(arguments: &ProveArguments, json: bool) -> anyhow::Result<Ended> {
@@ -23,12 +23,14 @@ pub(crate) fn run(arguments: &ProveArguments, json: bool) -> anyhow::Result<Ende
         output::result(&list())?;
         return Ok(Ended::Well);
     }
-    let directory = arguments.out.clone().unwrap_or_else(|| {
-        PathBuf::from("proofs").join(run::timestamp(clock::wall_time_ns()))
-    });
+    let directory = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("proofs").join(run::timestamp(clock::wall_time_ns())));
     record::require_vacant(&directory)?;
-    std::fs::create_dir_all(&directory)
-        .with_context(|| format!("can't create {}; name another directory with --out", directory.display()))?;
+    std::fs::create_dir_all(&directory).with_context(|| {
+        format!("can't create {}; name another directory with --out", directory.display())
+    })?;
     interrupt::flag();
     if arguments.driver_traps {
         return traps::run(&directory, json);
@@ -56,8 +58,8 @@ fn list() -> String {
         text += &format!("  {:<16}{}\n", scenario.name, scenario.asks);
     }
     text += "ready-made tools:\n";
-    for tool in ::prove::invocations::ALL {
-        text += &format!("  {:<24}{}\n", tool.name, tool.summary);
+    for tool in &::prove::invocations::INVOCATIONS {
+        text += &format!("  {:<16}{:<10}needs {}\n", tool.name, tool.protocol.name(), tool.needs.join(", "));
     }
     text
 }
@@ -88,7 +90,7 @@ fn truetail(arguments: &ProveArguments, directory: &Path) -> anyhow::Result<Proo
     if arguments.simulated {
         return Ok(proof);
     }
-    let mut runs: Vec<(Scenario, Spoken)> = Vec::new();
+    let mut runs: Vec<(Scenario, Protocol)> = Vec::new();
     for spoken in arguments.protocols()? {
         runs.extend(arguments.scenarios(Size::Live)?.into_iter().map(|scenario| (scenario, spoken)));
     }
@@ -121,7 +123,7 @@ fn tools(arguments: &ProveArguments, directory: &Path) -> anyhow::Result<Vec<Too
             let rest = (candidates.len() - index) as u64;
             Nanos(each.0 * rest).saturating_sub(Nanos(each.0 * done as u64 / scenarios.len().max(1) as u64))
         };
-        results.extend(foreign::through(candidate, &scenarios, directory, |scenario| {
+        results.push(foreign::through(candidate, &scenarios, directory, |scenario| {
             let number = index * scenarios.len() + done + 1;
             process::announce(number, total, &format!("{}: {}", candidate.name(), scenario.name), left(done));
             done += 1;

@@ -1,13 +1,13 @@
 //! Everything that is picked by name: targets and workloads. To add one: a line in a table here.
 
 use crate::settings::ClientNumber;
-use crate::store::Spoken;
 use anyhow::{Context, anyhow, bail};
 use driver::{Target, TargetUrl};
 use driver_null::NullTarget;
 use driver_postgres::PostgresTarget;
 use driver_redis::RedisTarget;
 use driver_sqlite::SqliteTarget;
+use prove::invocations::Protocol;
 use workload::Workload;
 use workload::noop::NoOp;
 use workload::ycsb::Ycsb;
@@ -28,7 +28,7 @@ pub(crate) struct TargetEntry {
     pub(crate) key_value: bool,
     /// The protocol, of those that the simulated store speaks; `None` only in process. `prove --driver-traps` runs
     /// every driver that has one.
-    pub(crate) speaks: Option<Spoken>,
+    pub(crate) speaks: Option<Protocol>,
     open: fn(&TargetUrl) -> anyhow::Result<AnyTarget>,
 }
 
@@ -103,14 +103,14 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
         schemes: &["postgres", "postgresql"],
         summary: "postgres://USER@HOST:PORT/DB or postgres:///DB?host=/socket/dir; native, SCRAM, TLS by ?sslmode=",
         key_value: false,
-        speaks: Some(Spoken::Postgres),
+        speaks: Some(Protocol::Postgres),
         open: |url| Ok(PostgresTarget::from_url(url)?.into()),
     },
     TargetEntry {
         schemes: &["redis"],
         summary: "redis://HOST:PORT/DB or redis:///?socket=PATH; Redis, Valkey, `truetail store`; native, workload noop",
         key_value: true,
-        speaks: Some(Spoken::Resp),
+        speaks: Some(Protocol::Resp),
         open: |url| Ok(RedisTarget::from_url(url)?.into()),
     },
     TargetEntry {

@@ -12,7 +12,7 @@ mod arguments;
 mod log;
 mod running;
 
-pub(crate) use arguments::{ListenAt, Spoken, StoreArguments};
+pub(crate) use arguments::{ListenAt, StoreArguments};
 pub(crate) use running::{Ended, Plan, Running};
 
 /// How often the command looks whether it is to end.
@@ -30,12 +30,17 @@ pub(crate) fn run(arguments: &StoreArguments, json: bool) -> anyhow::Result<Comm
     let running = Running::start(plan)?;
     let places = Places { resp: &running.resp, postgres: &running.postgres };
     if json {
-        output::json(&json!({
-            "schema": "truetail.store/1",
-            "resp": shown(places.resp),
-            "postgres": shown(places.postgres),
-            "settings": settings.iter().map(|(n, v)| json!({"name": n, "value": v})).collect::<Vec<_>>(),
-        }))?;
+        // One line each: whoever started it waits for the first, and gets the second at the end.
+        output::result(
+            &json!({
+                "schema": "truetail.store/1",
+                "event": "listening",
+                "resp": shown(places.resp),
+                "postgres": shown(places.postgres),
+                "settings": settings.iter().map(|(n, v)| json!({"name": n, "value": v})).collect::<Vec<_>>(),
+            })
+            .to_string(),
+        )?;
     } else {
         output::result(&places.text(&settings, arguments))?;
     }
@@ -48,6 +53,9 @@ pub(crate) fn run(arguments: &StoreArguments, json: bool) -> anyhow::Result<Comm
         clock::pause(LOOK);
     }
     let ended = running.end()?;
+    if json {
+        output::result(&document(&ended).to_string())?;
+    }
     output::note(&summary(&ended));
     Ok(CommandEnded::Well)
 }
@@ -146,15 +154,47 @@ fn summary(ended: &Ended) -> String {
 
 /// The store's own lateness, so that nobody takes its noise for a client's.
 pub(crate) fn lateness(histogram: &LogHistogram) -> String {
-    let count = histogram.count();
-    if count == 0 {
+    let Some(times) = late(histogram) else {
         return "own lateness (written − due): nothing was answered".to_owned();
-    }
+    };
+    let shown = times.map(|(name, nanos)| format!("{name} {}", format_nanos(nanos)));
+    format!("own lateness (written − due): {}", shown.join(", "))
+}
+
+/// Quantiles by the upper ends of the histogram's buckets, which are 0.024 % wide; `None` where nothing was answered.
+fn late(histogram: &LogHistogram) -> Option<[(&'static str, Nanos); 4]> {
+    let (count, max) = (histogram.count(), histogram.max()?);
     let ranks = Ranks::new(histogram);
     let at = |quantile: f64| {
         let rank = ((count as f64 * quantile).ceil() as u64).clamp(1, count);
-        ranks.at(rank).map_or("unknown".to_owned(), |(_, high)| format_nanos(Nanos(high)))
+        Nanos(ranks.at(rank).map_or(max, |(_, high)| high.min(max)))
     };
-    let max = histogram.max().map_or("unknown".to_owned(), |max| format_nanos(Nanos(max)));
-    format!("own lateness (written − due): p50 {}, p99 {}, p99.9 {}, max {max}", at(0.5), at(0.99), at(0.999))
+    Some([("p50", at(0.5)), ("p99", at(0.99)), ("p99.9", at(0.999)), ("max", Nanos(max))])
+}
+
+/// The last document of `--json`.
+fn document(ended: &Ended) -> serde_json::Value {
+    let totals = &ended.totals;
+    let late = late(&ended.lateness).map(|times| {
+        times
+            .into_iter()
+            .map(|(name, nanos)| (name.to_owned(), json!(nanos.0)))
+            .collect::<serde_json::Map<_, _>>()
+    });
+    json!({
+        "schema": "truetail.store/1",
+        "event": "ended",
+        "requests": {"answered": totals.answered, "unanswered": totals.unanswered},
+        "connections": {
+            "accepted": totals.connections,
+            "refused": totals.refused,
+            "closed_for_what_they_sent": totals.broken,
+        },
+        "own_lateness": late,
+        "truth": ended.truth.as_ref().map(|truth| json!({
+            "path": truth.path.display().to_string(),
+            "rows": truth.end.rows,
+            "missing": truth.end.dropped + truth.end.unwritable,
+        })),
+    })
 }

@@ -31,7 +31,7 @@ use window::Windows;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OverlayOptions {
     /// How far the clocks of store and client may disagree: a row may begin so much before its sample, and end so much
-    /// behind it.
+    /// behind it. A second at most.
     pub tolerance: Nanos,
     /// Samples that are worked on at once: bounds memory, at ≈ 250 bytes each. Windows overlap by the longest
     /// request.
@@ -59,12 +59,12 @@ pub fn overlay(
     options: &OverlayOptions,
 ) -> Result<Overlay, AnalysisError> {
     let clocks = Clocks::new(recordings, truth)?;
-    let windows = Windows::plan(recordings, &clocks, options.window)?;
-    let tolerance = i64::try_from(options.tolerance.0).unwrap_or(i64::MAX / 4);
+    let tolerance = i64::try_from(options.tolerance.0.min(Nanos::from_secs(1).0)).unwrap_or(0);
+    let windows = Windows::plan(recordings, &clocks, tolerance, options.window)?;
     let mut sums = Sums::new(recordings, truth);
     let mut known = pairing::Known::default();
     for window in windows.list() {
-        let loaded = window.load(recordings, truth, &clocks, tolerance)?;
+        let loaded = window.load(recordings, truth, &clocks)?;
         let paired = pairing::pair(&loaded, tolerance, &mut known);
         sums.add(&loaded, &paired, tolerance);
     }

@@ -21,16 +21,14 @@ const EDGE_MISS: u32 = 1;
 const SET_UP_MAX: u32 = 16;
 /// Decades by which a session must be less likely than the best one to be ruled out.
 const RULED_OUT: u32 = 8;
-/// Decades that lie between a connection's serious candidates at most.
-const SERIOUS: u32 = 2;
 /// Rows that may lie in no sample of the session that a connection is paired with, beside a tenth of all.
 const MISSES_MAX: u32 = 8;
-/// A connection with so many rows for each one of another's, and so many more, has a session rather than the other.
+/// A connection with so many rows for each one of all others that may have a session, and so many more, has it.
 const FAR_MORE: u32 = 4;
 /// Rows that a connection is judged by at most.
 const ROWS_MAX: usize = 4096;
-/// Rows that fit, from which on their delays are compared, …
-const DELAYS_MIN: u32 = 32;
+/// Requests that fit, from which on their delays are compared, …
+const DELAYS_MIN: usize = 32;
 /// … and how much wider those of a wrong session must spread at least, beside twice as wide; ns.
 const SPREAD_MIN: i64 = 1_000;
 
@@ -242,14 +240,11 @@ impl<'a> Table<'a> {
         taken.max().unwrap_or(Meeting::Apart)
     }
 
-    /// Per session: connections without a session of which it is a serious candidate.
+    /// Per session: connections without a session that may have it.
     fn claims(&self) -> HashMap<usize, Vec<Claim>> {
         let mut claims: HashMap<usize, Vec<Claim>> = HashMap::new();
         for connection in self.open() {
-            let left = self.left(connection);
-            let best = left.iter().map(|candidate| candidate.decades).min().unwrap_or(0);
-            for &Candidate { session, hits, reach, .. } in left.iter().filter(|c| c.decades < best + SERIOUS)
-            {
+            for Candidate { session, hits, reach, .. } in self.left(connection) {
                 claims.entry(session).or_default().push(Claim { connection, hits, reach });
             }
         }
@@ -265,12 +260,11 @@ impl<'a> Table<'a> {
     ) -> bool {
         let fits = candidate.misses <= MISSES_MAX + candidate.hits / 10;
         let claims = claims.get(&candidate.session).map_or(&[][..], Vec::as_slice);
-        let yields = |claim: &Claim| {
-            claim.connection == connection
-                || claim.reach.meets(candidate.reach) == Meeting::Apart
-                || candidate.hits >= FAR_MORE * claim.hits + FAR_MORE
-        };
-        fits && self.is_free(candidate) && claims.iter().all(yields)
+        let others = claims.iter().filter(|claim| {
+            claim.connection != connection && claim.reach.meets(candidate.reach) > Meeting::Apart
+        });
+        let claimed: u32 = others.map(|claim| claim.hits).sum();
+        fits && self.is_free(candidate) && (claimed == 0 || candidate.hits >= FAR_MORE * (claimed + 1))
     }
 
     fn remember(&self, known: &mut Known) {
@@ -361,13 +355,19 @@ fn reach(rows: &[Row], flown: &[Flown], tolerance: i64) -> Option<Reach> {
     within(0).or_else(|| within(tolerance))
 }
 
-/// How widely the delays between sending and arrival spread: their median distance from their median, ns. `None` where too
-/// few rows fit.
+/// How widely the delays between sending and arrival spread: their median distance from their median, ns. Of the first row of
+/// each sample alone: others wait for the answers to those before. `None` where there are too few.
 fn spread(rows: &[Row], flown: &[Flown], tolerance: i64) -> Option<i64> {
-    let rows = &rows[..rows.len().min(ROWS_MAX)];
-    let delay = |row: &Row| sample_of(flown, row, tolerance).map(|index| row.arrived - flown[index].sent);
-    let mut delays: Vec<i64> = rows.iter().filter_map(delay).collect();
-    if delays.len() < DELAYS_MIN as usize {
+    let mut delays = Vec::new();
+    let mut before = None;
+    for row in &rows[..rows.len().min(ROWS_MAX)] {
+        let index = sample_of(flown, row, tolerance);
+        if let Some(index) = index.filter(|_| index != before) {
+            delays.push(row.arrived - flown[index].sent);
+        }
+        before = index.or(before);
+    }
+    if delays.len() < DELAYS_MIN {
         return None;
     }
     let middle = delays.len() / 2;

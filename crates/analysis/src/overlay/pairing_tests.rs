@@ -17,13 +17,6 @@ const TOLERANCE: i64 = 50_000;
 struct Score {
     of_samples: usize,
     matched: usize,
-    ambiguous: usize,
-}
-
-impl Score {
-    fn share(&self) -> f64 {
-        self.matched as f64 / self.of_samples.max(1) as f64
-    }
 }
 
 /// Pairs what was planted, in windows of `window` samples.
@@ -35,13 +28,12 @@ fn check(planted: &Planted, window: usize) -> Score {
     let (recording, truth) = planted.open(&scratch);
     let recordings = [recording];
     let clocks = Clocks::new(&recordings, &truth).unwrap();
-    let windows = Windows::plan(&recordings, &clocks, window).unwrap();
+    let windows = Windows::plan(&recordings, &clocks, TOLERANCE, window).unwrap();
     let mut known = Known::default();
     let mut score = Score { of_samples: planted.sample_of.iter().flatten().count(), ..Score::default() };
     for window in windows.list() {
-        let loaded = window.load(&recordings, &truth, &clocks, TOLERANCE).unwrap();
+        let loaded = window.load(&recordings, &truth, &clocks).unwrap();
         let paired = pair(&loaded, TOLERANCE, &mut known);
-        score.ambiguous += paired.iter().filter(|one| **one == Paired::Ambiguous).count();
         score.matched += matched(planted, &loaded, &paired);
     }
     score
@@ -124,13 +116,11 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_is_ever_paired_with_what_it_does_not_belong_to(scenario in scenarios(), window in 100..5_000_usize) {
         let score = check(&scenario.play(), window);
-        if std::env::var_os("SHOW").is_some() && score.share() < 0.99 {
-            eprintln!("{:.3} {score:?} {scenario:?} window {window}", score.share());
-        }
+        prop_assert!(score.matched <= score.of_samples, "{score:?}");
     }
 }

@@ -42,6 +42,7 @@ pub(super) struct Row {
     /// written − due, ns; [`NONE`] without an answer.
     pub(super) late: i64,
     pub(super) staleness: Option<TruthStaleness>,
+    #[cfg(test)]
     pub(super) seq: u64,
 }
 
@@ -81,6 +82,19 @@ pub(super) struct Window {
     to: i64,
     /// When the first of its samples was sent.
     earliest: i64,
+    /// From when to when rows count for it alone.
+    rows: (i64, i64),
+    tolerance: i64,
+}
+
+/// What was completed in a short time.
+#[derive(Clone, Copy, Debug)]
+struct Bin {
+    samples: usize,
+    /// When the first of them was sent.
+    earliest: i64,
+    /// When the last of them was completed.
+    latest: i64,
 }
 
 /// The windows of a run.
@@ -97,19 +111,19 @@ impl Windows {
     pub(super) fn plan(
         recordings: &[Recording],
         clocks: &Clocks,
+        tolerance: i64,
         most: usize,
     ) -> Result<Windows, AnalysisError> {
-        let mut bins: BTreeMap<i64, (usize, i64)> = BTreeMap::new();
+        let mut bins: BTreeMap<i64, Bin> = BTreeMap::new();
         for (index, recording) in recordings.iter().enumerate() {
             let counted = recording.scan_columns(Columns::SENT, 1, BTreeMap::new, |bins, batch| {
                 count(bins, batch, |at| clocks.of_recording(index, at));
             })?;
-            for (bin, (count, earliest)) in counted.into_iter().flatten() {
-                let all = bins.entry(bin).or_insert((0, i64::MAX));
-                *all = (all.0 + count, all.1.min(earliest));
+            for (number, bin) in counted.into_iter().flatten() {
+                bins.entry(number).or_insert(Bin::EMPTY).add(bin);
             }
         }
-        Ok(Windows { list: cut(&bins, most) })
+        Ok(Windows { list: cut(&bins, tolerance, most) })
     }
 
     pub(super) fn list(&self) -> &[Window] {
@@ -117,33 +131,49 @@ impl Windows {
     }
 }
 
-fn count(bins: &mut BTreeMap<i64, (usize, i64)>, batch: &SampleBatch, on_axis: impl Fn(u64) -> i64) {
+impl Bin {
+    const EMPTY: Bin = Bin { samples: 0, earliest: i64::MAX, latest: i64::MIN };
+
+    fn add(&mut self, other: Bin) {
+        self.samples += other.samples;
+        self.earliest = self.earliest.min(other.earliest);
+        self.latest = self.latest.max(other.latest);
+    }
+}
+
+fn count(bins: &mut BTreeMap<i64, Bin>, batch: &SampleBatch, on_axis: impl Fn(u64) -> i64) {
     for (&sent, &completed) in batch.sent.iter().zip(&batch.completed) {
         if completed == Instant::NONE.0 {
             continue;
         }
-        let completed = on_axis(completed);
-        let sent = if sent == Instant::NONE.0 { completed } else { on_axis(sent) };
-        let bin = bins.entry(completed.div_euclid(BIN)).or_insert((0, i64::MAX));
-        *bin = (bin.0 + 1, bin.1.min(sent));
+        let latest = on_axis(completed);
+        let earliest = if sent == Instant::NONE.0 { latest } else { on_axis(sent) };
+        bins.entry(latest.div_euclid(BIN)).or_insert(Bin::EMPTY).add(Bin { samples: 1, earliest, latest });
     }
 }
 
-fn cut(bins: &BTreeMap<i64, (usize, i64)>, most: usize) -> Vec<Window> {
+/// Windows follow each other without a gap, so that rows between them count.
+fn cut(bins: &BTreeMap<i64, Bin>, tolerance: i64, most: usize) -> Vec<Window> {
     let mut list: Vec<Window> = Vec::new();
     let mut held = 0;
-    for (&bin, &(count, earliest)) in bins {
-        let (from, to) = (bin * BIN, (bin + 1) * BIN);
-        match list.last_mut().filter(|_| held + count <= most) {
-            Some(window) => (window.to, window.earliest) = (to, window.earliest.min(earliest)),
-            None => {
-                // Windows follow each other without a gap, so that rows between them count.
-                let from = list.last().map_or(from.min(earliest), |before| before.to);
-                list.push(Window { from, to, earliest });
-                held = 0;
-            }
+    for (number, bin) in bins {
+        let to = (number + 1) * BIN;
+        if list.is_empty() || held + bin.samples > most {
+            let from = list.last().map_or(bin.earliest, |before| before.to);
+            list.push(Window { from, to, earliest: bin.earliest, rows: (from, to), tolerance });
+            held = 0;
         }
-        held += count;
+        held += bin.samples;
+        if let Some(window) = list.last_mut() {
+            (window.to, window.rows.1) = (to, to);
+            window.earliest = window.earliest.min(bin.earliest);
+        }
+    }
+    if let Some(first) = list.first_mut() {
+        first.rows.0 = bins.values().map(|bin| bin.earliest).min().unwrap_or(first.from) - tolerance;
+    }
+    if let Some(last) = list.last_mut() {
+        last.rows.1 = bins.values().map(|bin| bin.latest).max().unwrap_or(last.to) + tolerance;
     }
     list
 }
@@ -155,12 +185,11 @@ impl Window {
         recordings: &[Recording],
         truth: &TruthLog,
         clocks: &Clocks,
-        tolerance: i64,
     ) -> Result<Loaded, AnalysisError> {
-        let mut loaded = Loaded { span: (self.from - tolerance, self.to), ..Loaded::default() };
+        let mut loaded = Loaded { span: self.rows, ..Loaded::default() };
         let mut sessions = BTreeMap::new();
         for (index, recording) in recordings.iter().enumerate() {
-            self.load_samples(index, recording, clocks, tolerance, &mut sessions, &mut loaded.never_sent)?;
+            self.load_samples(index, recording, clocks, &mut sessions, &mut loaded.never_sent)?;
         }
         loaded.sessions = sessions
             .into_iter()
@@ -169,7 +198,7 @@ impl Window {
                 Session { recording, client, number, flown }
             })
             .collect();
-        loaded.connections = self.load_rows(truth, clocks, tolerance);
+        loaded.connections = self.load_rows(truth, clocks);
         Ok(loaded)
     }
 
@@ -178,7 +207,6 @@ impl Window {
         index: usize,
         recording: &Recording,
         clocks: &Clocks,
-        tolerance: i64,
         sessions: &mut BTreeMap<(usize, u16, u16), Vec<Flown>>,
         never_sent: &mut u64,
     ) -> Result<(), AnalysisError> {
@@ -196,7 +224,7 @@ impl Window {
                     continue;
                 }
                 let sent = clocks.of_recording(index, sample.sent.0);
-                if completed + tolerance < self.earliest || sent - tolerance > self.to {
+                if completed + self.tolerance < self.earliest || sent - self.tolerance > self.to {
                     continue;
                 }
                 let intended = sample.intended.get().filter(|_| has_response);
@@ -224,12 +252,12 @@ impl Window {
         Ok(())
     }
 
-    fn load_rows(&self, truth: &TruthLog, clocks: &Clocks, tolerance: i64) -> Vec<Connection> {
+    fn load_rows(&self, truth: &TruthLog, clocks: &Clocks) -> Vec<Connection> {
         let mut connections: BTreeMap<u32, Vec<(u32, Row)>> = BTreeMap::new();
         truth.scan(|rows| {
             for row in rows {
                 let arrived = clocks.of_store(row.arrived);
-                if arrived + tolerance < self.earliest || arrived - tolerance > self.to {
+                if arrived + self.tolerance < self.earliest || arrived - self.tolerance > self.to {
                     continue;
                 }
                 connections
@@ -251,5 +279,14 @@ fn on_axis(row: &TruthRow, arrived: i64, clocks: &Clocks) -> Row {
     // The store reads its clock after it has written, and may be held up in between; it never writes before it is due.
     let end = if written == NONE { arrived } else { clocks.of_store(row.due).min(written).max(arrived) };
     let late = row.lateness().map_or(NONE, |late| late.0.cast_signed());
-    Row { arrived, end, written, rules: row.rules, late, staleness: row.staleness, seq: row.seq }
+    Row {
+        arrived,
+        end,
+        written,
+        rules: row.rules,
+        late,
+        staleness: row.staleness,
+        #[cfg(test)]
+        seq: row.seq,
+    }
 }

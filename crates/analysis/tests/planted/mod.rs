@@ -360,7 +360,7 @@ impl Simulation<'_> {
     fn finish(self) -> Planted {
         let mut planted = self.planted;
         let ppm = self.scenario.drift_ppm;
-        let own = |at: Instant| if at.is_some() { Instant(at.0 + at.0 / 1_000_000 * ppm) } else { at };
+        let own = |at: Instant| if at.is_some() { Instant(at.0 + at.0 * ppm / 1_000_000) } else { at };
         for row in &mut planted.rows {
             for at in [&mut row.arrived, &mut row.begun, &mut row.due, &mut row.written] {
                 *at = own(*at);

@@ -51,6 +51,7 @@ pub(super) fn what_the_target_lacks_is_refused<F: Fixture>(fixture: &F) -> Resul
     for command in [Command::Begin, Command::Commit, Command::Rollback] {
         refused_and_usable(&mut session, command)?;
     }
+    key_value::refusal_takes_the_batch_along(fixture)?;
     match fixture.target().connect(&[], Some(Isolation::Serializable)) {
         Ok(_) => Err("an isolation level was accepted without transactions".to_owned()),
         Err(error) => ensure(!error.transient && error.message.contains("isolation"), || {

@@ -245,6 +245,18 @@ pub(super) fn two_sessions<F: Fixture>(fixture: &F) -> Result<(), String> {
     same(ask(&mut second, delete(&key(6)))?, WRITTEN, "reply of a delete")
 }
 
+/// A refusal takes along what was staged before it: half a batch is never sent.
+pub(super) fn refusal_takes_the_batch_along<F: Fixture>(fixture: &F) -> Result<(), String> {
+    let mut session = session(fixture, 1)?;
+    let new = key(50);
+    let staged = session.stage(insert(&new, &[("name", "new")]));
+    told(staged, &session, "staging an insert")?;
+    let refusal = session.stage(Command::Begin);
+    same(refusal, Err(OpError::refused(Outcome::Protocol)), "staging what can't be sent")?;
+    same(ask(&mut session, read(&key(0)))?, READ, "reply of the first command after a refusal")?;
+    same(ask(&mut session, read(&new))?, Reply::default(), "reply of a read of what was refused")
+}
+
 /// Up to the wanted number of records, or a refusal with words.
 pub(super) fn scan_keeps_its_limit<F: Fixture>(fixture: &F) -> Result<(), String> {
     if !has_records(fixture) {

@@ -45,10 +45,15 @@ impl Canvas {
     /// Begins with the title, what the figure is of and whether to believe it, and the caption. A figure
     /// travels without its page: the load model and the verdict go with it.
     pub(super) fn new(analysis: &Analysis, title: &str, caption: &str) -> Canvas {
+        Canvas::of(&origin(analysis), title, caption)
+    }
+
+    /// The same for what has no analysis: `origin` says what the figure is of.
+    pub(super) fn of(origin: &str, title: &str, caption: &str) -> Canvas {
         let mut canvas =
             Canvas { title: title.to_owned(), caption: caption.to_owned(), body: String::new(), top: 56.0 };
         canvas.sized_text((MARGIN, 32.0), Anchor::Start, 18.0, INK, title);
-        canvas.paragraph(INK, &origin(analysis));
+        canvas.paragraph(INK, origin);
         canvas.top += 3.0;
         canvas.paragraph(GREY, caption);
         canvas

@@ -14,12 +14,17 @@ impl Paint {
     }
 
     pub(super) fn state(self, state: VerdictState) -> String {
+        self.as_state(state, state.name())
+    }
+
+    /// Words in the colour of a verdict.
+    pub(super) fn as_state(self, state: VerdictState, words: &str) -> String {
         let code = match state {
             VerdictState::Valid => "1;32",
             VerdictState::Suspect => "1;33",
             VerdictState::Invalid => "1;31",
         };
-        self.code(code, state.name())
+        self.code(code, words)
     }
 
     pub(super) fn head(self, text: &str) -> String {

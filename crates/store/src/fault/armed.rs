@@ -63,6 +63,8 @@ pub(crate) struct Faults {
 
 /// A fault's actions beyond so many are no events of their own any more: the truth log marks each request anyhow.
 const TOLD_MAX: u64 = 1_000;
+/// Events that nobody takes beyond so many are forgotten.
+const EVENTS_MAX: usize = 1 << 16;
 
 impl Faults {
     /// The most that may wait at a time.
@@ -136,7 +138,7 @@ impl Faults {
             }
             acts.count += 1;
             armed.acted += 1;
-            if armed.acted <= TOLD_MAX {
+            if armed.acted <= TOLD_MAX && events.len() < EVENTS_MAX {
                 events.push(StoreEvent::fault(arrival, &armed.fault));
             }
             !armed.fault.when.is_once()

@@ -50,9 +50,11 @@ struct Stream {
 
 /// Periods are no shorter, so that a stream of them always gets on.
 const PERIOD_MIN_NS: u64 = 1_000;
-/// So many hiccups in one look ahead mean that the settings let the store stand still for ever; there are none from then
+/// So many hiccups ahead of the last arrival mean that the settings let the store stand still for ever; there are none from then
 /// on. `Model::check` refuses such settings.
 const AHEAD_MAX: usize = 1 << 20;
+/// Room for so many hiccups is there from the beginning.
+const ROOM: usize = 64;
 /// Happenings that nobody has asked for beyond so many are forgotten.
 const HAPPENED_MAX: usize = 1 << 16;
 
@@ -100,11 +102,11 @@ impl Freezes {
         Freezes {
             streams: rules.iter().enumerate().map(stream).collect(),
             next: u64::MAX,
-            known: VecDeque::with_capacity(if rules.is_empty() { 0 } else { 64 }),
+            known: VecDeque::with_capacity(ROOM),
             forgotten: 0,
             total: 0,
             end: 0,
-            happened: Vec::new(),
+            happened: Vec::with_capacity(ROOM),
         }
     }
 
@@ -152,27 +154,31 @@ impl Freezes {
 
     /// Learns of all hiccups that begin while `is_near` says so of their begin in real and in store time.
     fn look_ahead(&mut self, is_near: impl Fn(u64, u64) -> bool) {
-        let mut learnt = 0;
-        while self.next < u64::MAX && is_near(self.next, self.next.max(self.end) - self.total) {
-            self.learn();
-            learnt += 1;
-            if learnt == AHEAD_MAX {
-                self.streams.clear();
-                self.next = u64::MAX;
+        for _ in self.known.len()..AHEAD_MAX {
+            if self.next == u64::MAX || !is_near(self.next, self.next.max(self.end) - self.total) {
+                return;
             }
+            self.learn();
         }
+        self.streams.iter_mut().for_each(|stream| stream.next = u64::MAX);
+        self.next = u64::MAX;
     }
 
     /// The store time of an arrival. Real times asked here ascend, and what has passed is forgotten.
     pub fn store_time_of_arrival(&mut self, real: Nanos) -> Fine {
-        if self.next <= real.0 {
-            self.look_ahead(|begin, _| begin <= real.0);
+        while self.next <= real.0 && self.next < u64::MAX {
+            self.learn();
+            self.forget(real.0);
         }
-        while let Some(passed) = self.known.front().filter(|freeze| freeze.end() <= real.0) {
+        self.forget(real.0);
+        self.known_store_time(real)
+    }
+
+    fn forget(&mut self, real: u64) {
+        while let Some(passed) = self.known.front().filter(|freeze| freeze.end() <= real) {
             self.forgotten += passed.length;
             self.known.pop_front();
         }
-        self.known_store_time(real)
     }
 
     /// The store time of a moment that is not before the last arrival.

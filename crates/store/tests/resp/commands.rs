@@ -218,6 +218,13 @@ ZRANGEBYSCORE z (a 5
 ZRANGEBYSCORE z 1 5 nonsense
 ZRANGEBYSCORE z (inf (inf
 ZRANGEBYSCORE none 1 5
+ZREVRANGEBYSCORE z +inf -inf WITHSCORES LIMIT 1 2
+ZREVRANGEBYSCORE z (5 1
+ZREVRANGEBYSCORE z 1 5
+ZREVRANGE z 0 -1 WITHSCORES
+ZREVRANGE z 1 2
+ZREVRANGE z 0 -1 nonsense
+ZREVRANGE z a -1
 ZCOUNT z -inf +inf
 ZCOUNT z (1 5
 ZCOUNT none 1 2
@@ -352,7 +359,6 @@ CLIENT GETNAME
 CLIENT SETNAME me
 CLIENT GETNAME
 CLIENT SETNAME a b
-CLIENT SETNAME \n
 CLIENT SETNAME \"\"
 CLIENT GETNAME
 CLIENT NO-EVICT on
@@ -461,7 +467,7 @@ FLUSHALL SYNC
 DBSIZE";
 
 /// Commands for which any words will do.
-const NAMES: [&str; 62] = [
+const NAMES: [&str; 64] = [
     "append",
     "dbsize",
     "decr",
@@ -518,6 +524,8 @@ const NAMES: [&str; 62] = [
     "zrange",
     "zrangebyscore",
     "zrem",
+    "zrevrange",
+    "zrevrangebyscore",
     "zscore",
     "multi",
     "exec",

@@ -5,6 +5,7 @@ use crate::cli::CompareArguments;
 use crate::{Ended, interrupt, output, run, search};
 use analysis::{Analysis, CompareOptions, ComparedRow, Comparison, VerdictState, compare};
 use anyhow::{Context, anyhow, bail};
+use prove::invocations::split_words;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use units::{Bound, Quantile, parse_quantile};
@@ -195,30 +196,6 @@ fn run_process(words: &[String], directory: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Splits as a shell does, with single and double quotes and without anything else.
-fn split_words(text: &str) -> anyhow::Result<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote: Option<char> = None;
-    for c in text.chars() {
-        match (quote, c) {
-            (Some(q), c) if c == q => quote = None,
-            (Some(_), c) => word.get_or_insert_default().push(c),
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (None, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    if quote.is_some() {
-        bail!("`{text}`: a quote is not closed");
-    }
-    words.extend(word);
-    Ok(words)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,12 +263,5 @@ mod tests {
         assert!(matches!(end((Invalid, Valid), true, &[false, true]), Ended::LimitBroken));
         assert!(matches!(end((Suspect, Valid), false, &[false]), Ended::Well));
         assert!(ended((Valid, Valid), false, vec![Ok(true), Err(anyhow!("unknown"))]).is_err());
-    }
-
-    #[test]
-    fn words_are_split_as_a_shell_does() {
-        let words = split_words("sqlite:a.db --mix 'A=1, B=2' -d \"10 s\" ''").expect("words");
-        assert_eq!(words, ["sqlite:a.db", "--mix", "A=1, B=2", "-d", "10 s", ""]);
-        assert!(split_words("'open").is_err());
     }
 }

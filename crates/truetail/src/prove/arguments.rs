@@ -1,8 +1,8 @@
 //! Flags of `truetail prove`.
 
-use crate::store::Spoken;
 use anyhow::{anyhow, bail};
 use clap::Args;
+use prove::invocations::Protocol;
 use prove::scenario::{self, Scenario, Size};
 use std::path::PathBuf;
 
@@ -37,6 +37,14 @@ pub(crate) struct ProveArguments {
     #[arg(long, value_name = "PATH", requires = "format", help_heading = "Other tools")]
     pub(crate) read: Vec<String>,
 
+    /// How the command draws its intended starts: constant, poisson [default: constant]
+    #[arg(long, value_name = "PROCESS", requires = "format", help_heading = "Other tools")]
+    pub(crate) arrivals: Option<String>,
+
+    /// Class path of YCSB with the bindings of bindings/ycsb
+    #[arg(long, value_name = "PATH", env = "TRUETAIL_YCSB_CLASS_PATH", help_heading = "Other tools")]
+    pub(crate) class_path: Option<String>,
+
     /// Re-run an experiment: nosqlmark (the paper's), elasticity (a node joins)
     #[arg(long, value_name = "NAME", conflicts_with_all = ["tool", "live", "simulated"], help_heading = "What")]
     pub(crate) experiment: Option<String>,
@@ -63,13 +71,15 @@ impl ProveArguments {
     ///
     /// # Errors
     /// One line: the name, and those that there are.
-    pub(crate) fn protocols(&self) -> anyhow::Result<Vec<Spoken>> {
+    pub(crate) fn protocols(&self) -> anyhow::Result<Vec<Protocol>> {
         match self.protocol.as_deref() {
-            None | Some("both") => Ok(Spoken::ALL.to_vec()),
-            Some(name) => match Spoken::ALL.into_iter().find(|spoken| spoken.name() == name) {
-                Some(spoken) => Ok(vec![spoken]),
-                None => bail!("--protocol {name}: there are resp, postgres and both"),
-            },
+            None | Some("both") => Ok(vec![Protocol::Resp, Protocol::Postgres]),
+            Some(name) => {
+                match [Protocol::Resp, Protocol::Postgres].into_iter().find(|spoken| spoken.name() == name) {
+                    Some(spoken) => Ok(vec![spoken]),
+                    None => bail!("--protocol {name}: there are resp, postgres and both"),
+                }
+            }
         }
     }
 

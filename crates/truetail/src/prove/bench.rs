@@ -1,9 +1,11 @@
 //! A store for one live run.
 
-use crate::store::{Ended, ListenAt, Plan, Running, Spoken};
+use crate::store::{Ended, ListenAt, Plan, Running};
 use anyhow::Context;
+use prove::invocations::Protocol;
 use prove::scenario::Scenario;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use store::server::Limits;
 use store::{Fault, Settings};
 
@@ -13,7 +15,7 @@ pub(super) struct Bench {
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) truth: PathBuf,
-    spoken: Spoken,
+    spoken: Protocol,
 }
 
 /// What a store is to do besides answering.
@@ -25,19 +27,19 @@ pub(super) struct Behaviour {
 
 impl Behaviour {
     pub(super) fn of(scenario: &Scenario) -> Behaviour {
-        Behaviour { model: scenario.model(), faults: Vec::new(), seed: scenario.seed }
+        Behaviour { model: scenario.timing.model(), faults: Vec::new(), seed: scenario.seed }
     }
 }
 
 impl Bench {
     /// Starts one on a free port of this host, with its log in `truth`.
-    pub(super) fn start(behaviour: Behaviour, spoken: Spoken, truth: &Path) -> anyhow::Result<Bench> {
+    pub(super) fn start(behaviour: Behaviour, spoken: Protocol, truth: &Path) -> anyhow::Result<Bench> {
         let at = || Some(ListenAt { host: "127.0.0.1".to_owned(), port: 0 });
         let Behaviour { model, faults, seed } = behaviour;
         let running = Running::start(Plan {
             settings: Settings { model, faults, seed, ..Settings::default() },
-            resp: at().filter(|_| spoken == Spoken::Resp),
-            postgres: at().filter(|_| spoken == Spoken::Postgres),
+            resp: at().filter(|_| spoken == Protocol::Resp),
+            postgres: at().filter(|_| spoken == Protocol::Postgres),
             node_ports: false,
             password: None,
             truth: Some(truth.to_owned()),
@@ -45,7 +47,7 @@ impl Bench {
             cpu: None,
             command: "truetail prove".to_owned(),
         })?;
-        let addresses = if spoken == Spoken::Resp { &running.resp } else { &running.postgres };
+        let addresses = if spoken == Protocol::Resp { &running.resp } else { &running.postgres };
         let address = addresses.first().context("the store listens nowhere")?;
         let (host, port) = (address.ip().to_string(), address.port());
         Ok(Bench { running, host, port, truth: truth.to_owned(), spoken })
@@ -54,11 +56,23 @@ impl Bench {
     /// The store as truetail's own target.
     pub(super) fn url(&self) -> String {
         match self.spoken {
-            Spoken::Resp => format!("redis://{}:{}", self.host, self.port),
-            Spoken::Postgres => format!("postgres://store@{}:{}/store?sslmode=disable", self.host, self.port),
+            Protocol::Resp => format!("redis://{}:{}", self.host, self.port),
+            Protocol::Postgres => {
+                format!("postgres://store@{}:{}/store?sslmode=disable", self.host, self.port)
+            }
         }
     }
 
+    /// Lets the scenario begin with the next request; gives the number of that request in the truth log.
+    pub(super) fn begin_anew(&self) -> u64 {
+        self.running.control("restart");
+        self.running.live.served.load(Ordering::Relaxed)
+    }
+
+    /// Ends the store.
+    ///
+    /// # Errors
+    /// As [`Running::end`].
     pub(super) fn end(self) -> anyhow::Result<Ended> {
         self.running.end()
     }

@@ -2,14 +2,14 @@
 
 use super::bench::{Behaviour, Bench};
 use super::process;
-use crate::store::Spoken;
 use analysis::overlay::{Overlay, OverlayOptions, OverlayStatistic};
 use anyhow::Context;
 use prove::grade::{self, Limits};
+use prove::invocations::Protocol;
 use prove::scenario::Scenario;
 use prove::truth::Truth;
-use prove::{Figures, ScenarioResult, Statistic, Timeline};
-use record::{Columns, Measure, Recording, TruthLog};
+use prove::{Figures, ScenarioResult, Statistic, Timeline, Times};
+use record::{Columns, Measure, Recording, SampleBatch, TruthLog};
 use std::path::Path;
 use units::{Instant, Nanos};
 
@@ -23,7 +23,7 @@ pub(super) struct LiveRun {
 }
 
 /// One scenario in one protocol; recording and truth log stay in `dir`.
-pub(super) fn run(scenario: Scenario, spoken: Spoken, dir: &Path) -> anyhow::Result<LiveRun> {
+pub(super) fn run(scenario: Scenario, spoken: Protocol, dir: &Path) -> anyhow::Result<LiveRun> {
     std::fs::create_dir_all(dir).with_context(|| format!("can't create {}", dir.display()))?;
     let bench = Bench::start(Behaviour::of(&scenario), spoken, &dir.join("truth"))?;
     let recording = dir.join("run");
@@ -40,7 +40,7 @@ pub(super) fn run(scenario: Scenario, spoken: Spoken, dir: &Path) -> anyhow::Res
     let figures = (grade::stated(scope, Measure::Response), grade::stated(scope, Measure::Service));
     let limits = Limits::Live { host_hiccup: host_hiccup(scope) };
     let timeline = timeline(&scenario, &recordings[0])?;
-    let reasons: Vec<String> = analysis.verdict.reasons.iter().map(|r| r.to_string()).collect();
+    let reasons: Vec<&str> = analysis.verdict.reasons.iter().map(|r| r.text.as_str()).collect();
     Ok(LiveRun {
         result: ScenarioResult::live(scenario, spoken.name(), truth, figures, limits, timeline),
         lateness: crate::store::lateness(&ended.lateness),
@@ -103,12 +103,16 @@ fn of_overlay(statistic: Statistic) -> Option<OverlayStatistic> {
 /// The run over time, from the recording.
 fn timeline(scenario: &Scenario, recording: &Recording) -> anyhow::Result<Timeline> {
     let begin = recording.header().phases.first().context("the recording has no phase")?.begin;
-    let mut timeline = Timeline::empty(scenario);
-    for batch in recording.samples(Columns::INTENDED | Columns::SENT)? {
-        let batch = batch?;
+    let add = |times: &mut Vec<Times>, batch: &SampleBatch| {
         for ((intended, sent), completed) in batch.intended.iter().zip(&batch.sent).zip(&batch.completed) {
-            timeline.add(Instant(*intended).since(begin), Instant(*sent).since(begin), Instant(*completed).since(begin));
+            let (intended, sent, completed) = (Instant(*intended), Instant(*sent), Instant(*completed));
+            let since = |instant: Instant| completed.since(instant).map(|nanos| nanos.0 as f64);
+            if let (Some(at), Some(response)) = (intended.since(begin), since(intended)) {
+                times.push(Times { begin: at.0, response, service: since(sent) });
+            }
         }
-    }
-    Ok(timeline)
+    };
+    let columns = Columns::INTENDED | Columns::SENT;
+    let parts = recording.scan_columns(columns, 1, Vec::new, add)?;
+    Ok(Timeline::of(scenario.duration, parts.into_iter().flatten()))
 }

@@ -7,13 +7,14 @@
 use super::bench::{Behaviour, Bench};
 use super::process;
 use crate::registry::TARGETS;
-use crate::store::Spoken;
 use crate::{Ended, output};
+use analysis::overlay::{OverlayOptions, overlay};
 use anyhow::Context;
-use record::{Columns, Recording, Sample, TruthLog};
+use prove::invocations::Protocol;
+use record::{Recording, Sample, TruthLog};
 use serde_json::json;
 use std::path::Path;
-use store::{Model, Operation};
+use store::Model;
 use units::{Nanos, Outcome, Seed, format_nanos};
 
 /// How late the late answer is: beyond the limit of 500 ms that some libraries have.
@@ -48,7 +49,7 @@ pub(super) fn run(directory: &Path, json: bool) -> anyhow::Result<Ended> {
     Ok(if passed { Ended::Well } else { Ended::LimitBroken })
 }
 
-fn checks_of(spoken: Spoken, directory: &Path) -> anyhow::Result<Vec<Check>> {
+fn checks_of(spoken: Protocol, directory: &Path) -> anyhow::Result<Vec<Check>> {
     let faults = ["delay:800ms@request=200", "error:retryable@request=400", "drop:before@request=600"];
     let faults = faults.into_iter().map(str::parse).collect::<Result<Vec<store::Fault>, _>>()?;
     std::fs::create_dir_all(directory).with_context(|| format!("can't create {}", directory.display()))?;
@@ -58,30 +59,24 @@ fn checks_of(spoken: Spoken, directory: &Path) -> anyhow::Result<Vec<Check>> {
     let words = format!(
         "run {} -w noop -p mode={} -r {RATE}/s --arrivals constant -d {SECONDS}s --warmup 0s -c {SESSIONS} --json --out",
         bench.url(),
-        if spoken == Spoken::Resp { "ping" } else { "select1" },
+        if spoken == Protocol::Resp { "ping" } else { "select1" },
     );
     let mut words: Vec<String> = words.split(' ').map(str::to_owned).collect();
     words.push(recording.to_str().context("the directory's name is not UTF-8")?.to_owned());
     process::truetail(&words, process::limit(Nanos::from_secs(SECONDS)))?;
     let truth = bench.truth.clone();
     bench.end()?;
-    let samples = samples(&Recording::open(&recording)?)?;
-    Ok(judge(&samples, timed_requests(&TruthLog::open(&truth)?)))
+    let recording = Recording::open(&recording)?;
+    let log = TruthLog::open(&truth)?;
+    let samples = samples(&recording)?;
+    // Rows outside of all requests are what a driver asks when it connects.
+    let overlay = overlay(&[recording], &log, &OverlayOptions::default())?;
+    Ok(judge(&samples, overlay.rows.matched + overlay.rows.ambiguous))
 }
 
 fn samples(recording: &Recording) -> anyhow::Result<Vec<Sample>> {
-    let mut samples = Vec::new();
-    for batch in recording.samples(Columns::ALL)? {
-        samples.extend(batch?.iter());
-    }
-    Ok(samples)
-}
-
-/// Requests that reached the store, without what a driver asks about the server at its start.
-fn timed_requests(log: &TruthLog) -> u64 {
-    let mut count = 0;
-    log.scan(|rows| count += rows.iter().filter(|r| r.operation != Operation::Other as u8).count() as u64);
-    count
+    let parts = recording.scan(1, Vec::new, |samples, batch| samples.extend(batch.iter()))?;
+    Ok(parts.into_iter().flatten().collect())
 }
 
 /// Whether the recording shows what was planted, and nothing else.
@@ -140,9 +135,7 @@ fn page(drivers: &[(&str, Vec<Check>)]) -> String {
 
 fn document(drivers: &[(&str, Vec<Check>)]) -> serde_json::Value {
     let check = |check: &Check| json!({"what": check.what, "passed": check.passed, "found": check.found});
-    let driver = |(name, checks): &(&str, Vec<Check>)| {
-        json!({"driver": name, "checks": checks.iter().map(check).collect::<Vec<_>>()})
-    };
+    let driver = |(name, checks): &(&str, Vec<Check>)| json!({"driver": name, "checks": checks.iter().map(check).collect::<Vec<_>>()});
     json!({"schema": "truetail.driver-traps/1", "drivers": drivers.iter().map(driver).collect::<Vec<_>>()})
 }
 
@@ -203,7 +196,7 @@ mod tests {
         // A reconnect that nobody was told of.
         assert!(with(&|s| s[599].outcome = Outcome::Ok)[0].contains("lost one"));
         // Censoring, and waiting longer than it took.
-        assert!(with(&|s| drop(s.remove(10)))[0].contains("reached the store once"));
+        assert!(with(&|s| s.retain(|sample| sample.seq != 10))[0].contains("reached the store once"));
         assert!(with(&|s| s[199].completed = Instant(3_000_000_000))[0].contains("800 ms late"));
     }
 }

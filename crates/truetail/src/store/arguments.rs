@@ -127,25 +127,6 @@ pub(crate) struct ListenAt {
     pub(crate) port: u16,
 }
 
-/// A protocol that the store speaks.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Spoken {
-    Resp,
-    Postgres,
-}
-
-impl Spoken {
-    pub(crate) const ALL: [Spoken; 2] = [Spoken::Resp, Spoken::Postgres];
-
-    /// The name in flags and results.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Spoken::Resp => "resp",
-            Spoken::Postgres => "postgres",
-        }
-    }
-}
-
 /// Reads a value; the flag stands before the reason.
 fn read<T: FromStr>(flag: &str, text: &str) -> anyhow::Result<T>
 where

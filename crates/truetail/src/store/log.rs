@@ -3,8 +3,8 @@
 use record::{Event, EventKind};
 use record::{TruthEvents, TruthProducer, TruthRow, TruthStaleness};
 use stats::LogHistogram;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use store::server::{Served, TruthSink};
 use store::{Engine, StoreEvent};
 use units::{Instant, Nanos};
@@ -25,6 +25,18 @@ pub(crate) struct LiveCounts {
     pub(crate) served: AtomicU64,
     /// The largest lateness since it was last asked for, in nanoseconds.
     pub(crate) latest: AtomicU64,
+    /// Commands that the store has not taken yet. Locked by the store's thread once in 10 ms, between requests.
+    commands: Mutex<Vec<String>>,
+}
+
+impl LiveCounts {
+    pub(crate) fn give(&self, command: &str) {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner).push(command.to_owned());
+    }
+
+    pub(crate) fn has_commands(&self) -> bool {
+        !self.commands.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
 }
 
 impl Log {
@@ -53,7 +65,13 @@ impl TruthSink for Log {
         }
     }
 
-    fn tick(&mut self, _now: Nanos, engine: &mut Engine) {
+    fn tick(&mut self, now: Nanos, engine: &mut Engine) {
+        if let Ok(mut commands) = self.live.commands.try_lock() {
+            for command in commands.drain(..) {
+                // Commands of this program are understood; what clients send goes another way.
+                let _ = engine.control(now, &command);
+            }
+        }
         engine.drain_events(&mut self.drained);
         for event in self.drained.drain(..) {
             if let Some(events) = &self.events {

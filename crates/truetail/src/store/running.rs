@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use store::server::{Endpoint, Limits, ServerTotals, serve};
 use store::{Engine, NodeId, Operation, Protocol, Rules, Settings, postgres, resp};
+use units::Nanos;
 
 /// What a store is to be, apart from its settings.
 pub(crate) struct Plan {
@@ -113,6 +114,15 @@ impl Running {
             })
             .context("can't start the store's thread")?;
         Ok(Running { resp: resp_addresses, postgres: postgres_addresses, live, stop, thread, recorder })
+    }
+
+    /// Gives the store a command, as clients can over the wire, and waits until it has taken it; see
+    /// [`Engine::control`].
+    pub(crate) fn control(&self, command: &str) {
+        self.live.give(command);
+        while self.live.has_commands() && !self.thread.is_finished() {
+            clock::pause(Nanos::from_millis(1));
+        }
     }
 
     /// Whether the thread has ended by itself, which it does only when it can't go on.

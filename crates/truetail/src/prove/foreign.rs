@@ -1,0 +1,297 @@
+//! Foreign tools through the scenarios.
+
+use super::arguments::ProveArguments;
+use super::bench::{Behaviour, Bench};
+use super::process;
+use anyhow::{Context, anyhow, bail};
+use import::{CountedFrom, Format, Reported};
+use load::arrivals::Process;
+use prove::invocations::{INVOCATIONS, Invocation, Protocol, Values, expand};
+use prove::scenario::Scenario;
+use prove::verdict::{self, Judgement, Reference};
+use prove::{Figures, ToolResult, ToolScenario};
+use record::TruthLog;
+use std::path::{Path, PathBuf};
+use store::Operation;
+use units::Nanos;
+
+/// A tool in one protocol.
+pub(super) struct Candidate {
+    name: String,
+    format: Format,
+    protocol: Protocol,
+    counted_from: CountedFrom,
+    prepare: Option<String>,
+    command: String,
+    /// What the tool draws its intended starts from.
+    arrivals: Process,
+    ready_made: Option<&'static Invocation>,
+    /// Files to read, with places such as `{dir}` in their names.
+    read: Vec<String>,
+    class_path: Option<String>,
+}
+
+impl Candidate {
+    /// `YCSB op, resp`.
+    pub(super) fn name(&self) -> String {
+        format!("{}, {}", self.name, self.protocol.name())
+    }
+
+    fn ready_made(invocation: &'static Invocation, class_path: Option<&str>) -> Candidate {
+        Candidate {
+            name: invocation.name.to_owned(),
+            format: invocation.format,
+            protocol: invocation.protocol,
+            counted_from: invocation.counted_from,
+            prepare: invocation.prepare.map(str::to_owned),
+            command: invocation.command.to_owned(),
+            arrivals: invocation.arrivals(),
+            ready_made: Some(invocation),
+            read: Vec::new(),
+            class_path: class_path.map(str::to_owned),
+        }
+    }
+}
+
+/// The tools that are asked for, in each of the protocols asked for.
+///
+/// # Errors
+/// One line: a name that is none, a program that is missing and how to install it.
+pub(super) fn candidates(arguments: &ProveArguments) -> anyhow::Result<Vec<Candidate>> {
+    let protocols = arguments.protocols()?;
+    let class_path = arguments.class_path.as_deref();
+    let mut candidates = Vec::new();
+    for tool in &arguments.tool {
+        let named = INVOCATIONS.iter().filter(|i| tool == "all" || i.name == tool || i.needs[0] == tool);
+        let named: Vec<Candidate> = named
+            .filter(|invocation| protocols.contains(&invocation.protocol))
+            .map(|invocation| Candidate::ready_made(invocation, class_path))
+            .collect();
+        match (named.is_empty(), &arguments.format) {
+            (false, None) => candidates.extend(named),
+            (_, Some(format)) => candidates.extend(given(arguments, tool, format, &protocols)?),
+            (true, None) if tool.contains('{') => {
+                bail!("--tool '{tool}': say with --format what it prints")
+            }
+            (true, None) => bail!(
+                "--tool {tool}: no ready-made tool of that name speaks {}; `truetail prove --list` names them",
+                protocols.iter().map(|p| p.name()).collect::<Vec<_>>().join(" or ")
+            ),
+        }
+    }
+    candidates.iter().try_for_each(check)?;
+    Ok(candidates)
+}
+
+/// A command of the user's own.
+fn given(
+    arguments: &ProveArguments,
+    command: &str,
+    format: &str,
+    protocols: &[Protocol],
+) -> anyhow::Result<Vec<Candidate>> {
+    let format = Format::parse(format).map_err(|error| anyhow!("--format: {error}"))?;
+    let arrivals = match arguments.arrivals.as_deref() {
+        None => Process::Constant,
+        Some(text) => Process::parse(text).map_err(|error| anyhow!("--arrivals: {error}"))?,
+    };
+    let program = command.split_whitespace().next().unwrap_or_default();
+    let name =
+        Path::new(program).file_name().map_or(program.to_owned(), |n| n.to_string_lossy().into_owned());
+    let [protocol] = protocols else {
+        bail!("--tool '{command}': say with --protocol which one it speaks, resp or postgres");
+    };
+    Ok(vec![Candidate {
+        name,
+        format,
+        protocol: *protocol,
+        counted_from: CountedFrom::Unsaid,
+        prepare: None,
+        command: command.to_owned(),
+        arrivals,
+        ready_made: None,
+        read: arguments.read.clone(),
+        class_path: arguments.class_path.clone(),
+    }])
+}
+
+/// Whether a tool could be run: its command line can be made, and its programs are there.
+fn check(candidate: &Candidate) -> anyhow::Result<()> {
+    let values = Values {
+        host: "127.0.0.1",
+        port: 1,
+        rate: 1,
+        seconds: 1,
+        sessions: 1,
+        directory: Path::new("."),
+        class_path: candidate.class_path.as_deref(),
+    };
+    let wrong = |error| anyhow!("--tool {}: {error}", candidate.name);
+    expand(&candidate.command, &values).map_err(wrong)?;
+    candidate.read.iter().try_for_each(|path| expand(path, &values).map(drop).map_err(wrong))?;
+    let Some(ready_made) = candidate.ready_made else { return Ok(()) };
+    match ready_made.needs.iter().find(|program| !is_installed(program)) {
+        Some(missing) => {
+            bail!("--tool {}: `{missing}` is not installed; {}", candidate.name, ready_made.install)
+        }
+        None => Ok(()),
+    }
+}
+
+fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}
+
+/// Runs a tool through the scenarios; `begins` is told of each. There are several results where its output has several
+/// measures.
+pub(super) fn through(
+    candidate: &Candidate,
+    scenarios: &[Scenario],
+    directory: &Path,
+    mut begins: impl FnMut(&Scenario),
+) -> anyhow::Result<ToolResult> {
+    let mut result = ToolResult {
+        tool: candidate.name(),
+        command: candidate.command.split_whitespace().collect::<Vec<_>>().join(" "),
+        scenarios: Vec::new(),
+    };
+    for scenario in scenarios {
+        begins(scenario);
+        let place = directory.join(file_name(&candidate.name())).join(scenario.name);
+        let judged = one(candidate, scenario, &place)
+            .with_context(|| format!("{} in scenario {}", candidate.name(), scenario.name))?;
+        result.scenarios.push(judged);
+    }
+    Ok(result)
+}
+
+fn file_name(name: &str) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let name: String = name.chars().map(safe).collect();
+    name.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+fn one(candidate: &Candidate, scenario: &Scenario, place: &Path) -> anyhow::Result<ToolScenario> {
+    let work = place.join("work");
+    std::fs::create_dir_all(&work).with_context(|| format!("can't create {}", work.display()))?;
+    let work = std::fs::canonicalize(&work)?;
+    if let Some(ready_made) = candidate.ready_made {
+        ready_made
+            .set_up(&work)
+            .map_err(|(path, error)| anyhow!("can't write {}: {error}", path.display()))?;
+    }
+    let bench = Bench::start(Behaviour::of(scenario), candidate.protocol, &place.join("truth"))?;
+    let values = Values {
+        host: &bench.host,
+        port: bench.port,
+        rate: (scenario.rate.get().round() as u64).max(1),
+        seconds: scenario.duration.0.div_ceil(1_000_000_000).max(1),
+        sessions: scenario.sessions,
+        directory: &work,
+        class_path: candidate.class_path.as_deref(),
+    };
+    let limit = process::limit(scenario.duration);
+    let mut first = 0;
+    if let Some(prepare) = &candidate.prepare {
+        well(process::foreign(&expand(prepare, &values)?, &work, limit)?)?;
+        // The scenario begins with the load, not with what fills the store.
+        first = bench.begin_anew();
+    }
+    let printed = well(process::foreign(&expand(&candidate.command, &values)?, &work, limit)?)?;
+    let files = files(candidate, &values, &work)?;
+    let truth = bench.truth.clone();
+    bench.end()?;
+    let report = import::read(candidate.format, &printed.stdout, &files)?;
+    let reported = graded_row(candidate, &report)?;
+    let service = service(&TruthLog::open(&truth)?, first);
+    let reference = Reference::new(scenario, service, &candidate.arrivals, reported.count);
+    let step = reported.resolution.unwrap_or(Nanos::ZERO);
+    let stated = verdict::stated(&reported);
+    Ok(ToolScenario {
+        scenario: scenario.name.to_owned(),
+        protocol: candidate.protocol.name().to_owned(),
+        judgement: Judgement::new(&stated, step, &reference),
+        stated,
+    })
+}
+
+fn well(printed: process::Printed) -> anyhow::Result<process::Printed> {
+    if printed.status.success() {
+        return Ok(printed);
+    }
+    let words = std::fs::read_to_string(&printed.stderr).unwrap_or_default();
+    let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("nothing was said");
+    bail!("it ended with {}: {last}; all of its words are in {}", printed.status, printed.stderr.display())
+}
+
+/// What the tool has written.
+fn files(candidate: &Candidate, values: &Values<'_>, work: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let named = candidate.read.iter().map(|path| Ok(PathBuf::from(expand(path, values)?.join(" "))));
+    let mut files: Vec<PathBuf> = named.collect::<anyhow::Result<_>>()?;
+    if let Some(prefix) = candidate.ready_made.map(|r| r.writes).filter(|prefix| !prefix.is_empty()) {
+        let entries = std::fs::read_dir(work).with_context(|| format!("can't read {}", work.display()))?;
+        let begins =
+            |path: &PathBuf| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(prefix));
+        files.extend(entries.filter_map(|entry| Some(entry.ok()?.path())).filter(begins));
+        files.sort();
+    }
+    Ok(files)
+}
+
+/// The row of all requests: the one that counts from where it is said to count, else the only one.
+fn graded_row(candidate: &Candidate, report: &import::ToolReport) -> anyhow::Result<Reported> {
+    let order = [candidate.counted_from, CountedFrom::Schedule, CountedFrom::Unsaid, CountedFrom::Send];
+    order.into_iter().find_map(|from| report.overall(from)).with_context(|| {
+        let rows: Vec<String> =
+            report.rows.iter().map(|r| format!("{} {}", r.operation, r.measure)).collect();
+        format!("its output has no row of all requests; there are: {}", rows.join(", "))
+    })
+}
+
+/// True service times of the requests of the load: from the arrival at the store to the answer.
+fn service(log: &TruthLog, first: u64) -> Figures {
+    let mut times = Vec::new();
+    log.scan(|rows| {
+        let of_load = |row: &&record::TruthRow| {
+            row.seq >= first
+                && row.operation != Operation::Other as u8
+                && row.operation != Operation::Transaction as u8
+        };
+        let time = |row: &record::TruthRow| Some(row.written.since(row.arrived)?.0 as f64);
+        times.extend(rows.iter().filter(of_load).filter_map(time));
+    });
+    Figures::of(&mut times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(tool: &str) -> ProveArguments {
+        ProveArguments { tool: vec![tool.to_owned()], ..ProveArguments::default() }
+    }
+
+    fn refusal(arguments: &ProveArguments) -> String {
+        candidates(arguments).map(|c| c.len()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_tool_that_can_not_be_run_is_told_before_anything_is_started() {
+        assert!(refusal(&asked("no-such-tool")).contains("`truetail prove --list` names them"));
+        assert!(refusal(&asked("tool {port}")).contains("--format"));
+        let own = |protocol: &str, command: &str| ProveArguments {
+            format: Some("csv".to_owned()),
+            protocol: Some(protocol.to_owned()),
+            ..asked(command)
+        };
+        assert!(refusal(&own("both", "tool {port}")).contains("--protocol"));
+        assert!(refusal(&own("resp", "tool {speed}")).contains("`{speed}` stands for nothing"));
+        assert_eq!(candidates(&own("resp", "tool {port}")).map(|c| c.len()).ok(), Some(1));
+    }
+
+    #[test]
+    fn names_become_names_of_directories() {
+        assert_eq!(file_name("pgbench -R, postgres"), "pgbench-r-postgres");
+    }
+}
