@@ -209,6 +209,3 @@ impl Phase {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

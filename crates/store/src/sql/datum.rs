@@ -123,6 +123,7 @@ impl Datum<'_> {
                 Datum::Bool(value) => Datum::Int(i64::from(value)),
                 other => other,
             },
+            (Family::Text, Family::Text) if from == Type::Bpchar && to.kind != Type::Bpchar => self.trimmed(),
             (Family::Text, Family::Text) => self,
             // A cast to text spells truth out, while a result column has one letter.
             (Family::Bool, Family::Text) => {
@@ -138,6 +139,16 @@ impl Datum<'_> {
         match (converted, to.length) {
             (Datum::Text(text), Some(length)) => fit(text, to.kind, length, explicit).map(Datum::Text),
             (converted, _) => Ok(converted),
+        }
+    }
+
+    /// A `char(n)` as other texts: blanks at its end do not count.
+    pub(crate) fn trimmed(self) -> Self {
+        match self {
+            Datum::Text(text) if text.ends_with(' ') => {
+                Datum::Text(Cow::Owned(text.trim_end_matches(' ').to_owned()))
+            }
+            other => other,
         }
     }
 

@@ -35,19 +35,12 @@ impl Parser<'_> {
         let expr = self.expression()?;
         let alias = if self.take_word("as")? {
             Some(self.any_name()?)
-        } else if self.is_name() && !self.is_unsupported_here() {
+        } else if self.is_name() && !self.is_word("over") {
             Some(self.name()?)
         } else {
             None
         };
         Ok(Output::Value { expr, alias })
-    }
-
-    /// Words that are no reserved ones, and yet begin something behind an expression or a table.
-    fn is_unsupported_here(&self) -> bool {
-        ["window", "over", "like", "ilike", "similar", "isnull", "notnull", "overlaps", "tablesample", "full"]
-            .iter()
-            .any(|word| self.is_word(word))
     }
 
     pub(super) fn from_table(&mut self) -> Result<FromTable, SqlError> {
@@ -61,7 +54,7 @@ impl Parser<'_> {
         }
         let alias = if self.take_word("as")? {
             Some(self.name()?)
-        } else if self.is_name() && !self.is_unsupported_here() && !self.is_word("set") {
+        } else if self.is_name() && !self.is_word("set") {
             Some(self.name()?)
         } else {
             None
