@@ -164,8 +164,8 @@ impl Probe {
     /// What it asks, in a few words for a recording.
     pub fn describe(&self) -> String {
         match self.dialect {
-            Dialect::KeyValue => format!("a write and reads of {}", self.record),
-            _ => format!("UPDATE and SELECTs of a row of {}", self.table),
+            Dialect::KeyValue => "a write, then reads until it shows".to_owned(),
+            _ => format!("UPDATE, then SELECTs in {}", self.table),
         }
     }
 
