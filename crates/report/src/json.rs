@@ -3,9 +3,9 @@
 //! Times are nanoseconds, rates per second. What is not known is null, never zero.
 
 mod prove;
+mod truth;
 
 pub use prove::proof;
-mod truth;
 
 use analysis::{
     Analysis, ComparedRow, Comparison, Counts, MeasureSummary, RepeatedMeasure, RepeatedRow, Scope,

@@ -47,6 +47,14 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
+    /// The number of rows; 0 where it says none.
+    fn rows(self) -> u64 {
+        match self {
+            Tag::Insert(rows) | Tag::Counted(_, rows) => rows,
+            Tag::Plain(_) => 0,
+        }
+    }
+
     pub(crate) fn write(self, out: &mut Vec<u8>) {
         // Writing into a Vec cannot fail.
         let _ = match self {
@@ -269,7 +277,9 @@ impl Session {
             Plan::Delete(delete) => Tag::Counted("DELETE", delete.run(&mut target, &context)?),
             _ => return Err(SqlError::new(state::INTERNAL, "not a statement about rows")),
         };
-        Ok(Completion::new(tag))
+        // Of a write in a transaction, COMMIT decides when it is there.
+        let staleness = (!self.in_block() && tag.rows() > 0).then(|| engine.spread(call.decision));
+        Ok(Completion { staleness, ..Completion::new(tag) })
     }
 
     fn run_on_tables(
@@ -359,11 +369,14 @@ impl Session {
     fn run_on_settings(&mut self, plan: &Plan, rows: &mut RowBuffer<'_>) -> Result<Completion, SqlError> {
         let text = |text: &str| (Datum::Text(text.to_owned().into()), Type::Text);
         Ok(match plan {
-            Plan::Set { name, value, local } => {
+            Plan::Set { name, value, local, tag } => {
+                let before = self.settings.get(name).map(str::to_owned);
                 self.settings.set(name, value.as_deref(), *local)?;
+                let after = self.settings.get(name).unwrap_or_default();
                 let reported = settings::reported_name(name)
-                    .map(|name| (name, self.settings.get(name).unwrap_or_default().to_owned()));
-                Completion { reported, ..Completion::new(Tag::Plain("SET")) }
+                    .filter(|_| before.as_deref() != Some(after))
+                    .map(|name| (name, after.to_owned()));
+                Completion { reported, ..Completion::new(Tag::Plain(tag)) }
             }
             Plan::ResetAll => {
                 self.settings.reset();

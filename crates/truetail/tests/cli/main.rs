@@ -18,6 +18,7 @@ mod passwords;
 mod pinned;
 mod program;
 mod quantiles;
+mod redis;
 mod repeatable;
 mod run;
 mod searched;

@@ -60,7 +60,7 @@ impl Scratch {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_truetail"));
         command.args(arguments).current_dir(&self.directory);
-        command.env_remove("PGPASSWORD").env_remove("PGPASSFILE");
+        command.env_remove("PGPASSWORD").env_remove("PGPASSFILE").env_remove("REDISCLI_AUTH");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
