@@ -114,7 +114,7 @@ impl Datum<'_> {
             return Ok(self);
         }
         let converted = match (from.family(), to.kind.family()) {
-            (Family::Number, Family::Number) => self.to_number(to.kind)?,
+            (Family::Number, Family::Number) => self.into_number(to.kind)?,
             (Family::Number, Family::Bool) => match self {
                 Datum::Int(value) => Datum::Bool(value != 0),
                 other => other,
@@ -152,7 +152,7 @@ impl Datum<'_> {
         }
     }
 
-    fn to_number(self, to: Type) -> Result<Self, SqlError> {
+    fn into_number(self, to: Type) -> Result<Self, SqlError> {
         match self {
             Datum::Int(value) if to.is_integer() => to.checked(value).map(Datum::Int),
             Datum::Int(value) => Ok(Datum::Float(value as f64)),

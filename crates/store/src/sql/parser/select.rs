@@ -10,7 +10,7 @@ impl Parser<'_> {
         self.expect_word("select")?;
         self.take_word("all")?;
         let outputs = self.list(Parser::output)?;
-        let from = if self.take_word("from")? { Some(self.from_table()?) } else { None };
+        let from = if self.take_word("from")? { Some(self.aliased_table()?) } else { None };
         let condition = self.condition()?;
         let order = self.order()?;
         let (limit, offset) = self.limits()?;
@@ -43,7 +43,7 @@ impl Parser<'_> {
         Ok(Output::Value { expr, alias })
     }
 
-    pub(super) fn from_table(&mut self) -> Result<FromTable, SqlError> {
+    pub(super) fn aliased_table(&mut self) -> Result<FromTable, SqlError> {
         if self.is_sign("(") {
             return Err(SqlError::unsupported("subqueries"));
         }
@@ -52,13 +52,8 @@ impl Parser<'_> {
         if self.is_sign("(") {
             return Err(SqlError::unsupported("functions as tables"));
         }
-        let alias = if self.take_word("as")? {
-            Some(self.name()?)
-        } else if self.is_name() && !self.is_word("set") {
-            Some(self.name()?)
-        } else {
-            None
-        };
+        let has_alias = self.take_word("as")? || (self.is_name() && !self.is_word("set"));
+        let alias = if has_alias { Some(self.name()?) } else { None };
         if self.is_sign(",") {
             return Err(SqlError::unsupported("more than one table"));
         }
