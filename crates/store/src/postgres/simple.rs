@@ -14,6 +14,7 @@ pub(super) enum Waiting {
     /// Its plan is known: it was the only one, and there before.
     Planned(Arc<Prepared>),
     Parsed(Box<Statement>),
+    Parsed(Arc<Statement>),
 }
 
 impl Waiting {
@@ -24,6 +25,7 @@ impl Waiting {
             Waiting::Parsed(statement) => {
                 Arc::new(prepare(Arc::new(*statement), Vec::new(), &turn.library.catalog)?)
             }
+            Waiting::Parsed(statement) => Arc::new(prepare(statement, Vec::new(), &turn.library.catalog)?),
         };
         if !prepared.parameters.is_empty() {
             return Err(SqlError::new(crate::sql::state::UNDEFINED_PARAMETER, "there is no parameter $1"));
@@ -165,6 +167,7 @@ fn understand(text: &str, turn: &mut Turn<'_>) -> Result<VecDeque<Waiting>, SqlE
     {
         // They change what others are planned with, and seldom come twice.
         return Ok(statements.drain(..).map(|statement| Waiting::Parsed(Box::new(statement))).collect());
+        return Ok(statements.drain(..).map(Arc::new).map(Waiting::Parsed).collect());
     }
     if statements.len() == 1 {
         let library = &mut *turn.library;
@@ -173,4 +176,5 @@ fn understand(text: &str, turn: &mut Turn<'_>) -> Result<VecDeque<Waiting>, SqlE
         return Ok(VecDeque::from([Waiting::Planned(prepared)]));
     }
     Ok(statements.into_iter().map(|statement| Waiting::Parsed(Box::new(statement))).collect())
+    Ok(statements.into_iter().map(Arc::new).map(Waiting::Parsed).collect())
 }

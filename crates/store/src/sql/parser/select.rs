@@ -11,6 +11,7 @@ impl Parser<'_> {
         self.take_word("all")?;
         let outputs = self.list(Parser::output)?;
         let from = if self.take_word("from")? { Some(self.source_table()?) } else { None };
+        let from = if self.take_word("from")? { Some(self.aliased_table()?) } else { None };
         let condition = self.condition()?;
         let order = self.order()?;
         let (limit, offset) = self.limits()?;
@@ -44,6 +45,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn source_table(&mut self) -> Result<FromTable, SqlError> {
+    pub(super) fn aliased_table(&mut self) -> Result<FromTable, SqlError> {
         if self.is_sign("(") {
             return Err(SqlError::unsupported("subqueries"));
         }
@@ -54,6 +56,8 @@ impl Parser<'_> {
         }
         let is_named = self.take_word("as")? || (self.is_name() && !self.is_word("set"));
         let alias = if is_named { Some(self.name()?) } else { None };
+        let has_alias = self.take_word("as")? || (self.is_name() && !self.is_word("set"));
+        let alias = if has_alias { Some(self.name()?) } else { None };
         if self.is_sign(",") {
             return Err(SqlError::unsupported("more than one table"));
         }
