@@ -127,17 +127,21 @@ impl<'a, T: Target> Prober<'a, T> {
             let mut reading = Direct::until(reader, &give_up);
             Direct::<T::Session>::run(probe.run(version, &mut writing, &mut reading, watch))
         };
-        result.map_err(|error| {
-            let words = match error {
-                ProbeError::Failed(Side::Writer, _) => writer.last_error(),
-                ProbeError::Failed(Side::Reader, _) => reader.last_error(),
-                ProbeError::RecordGone | ProbeError::Foreign => None,
-            };
-            if matches!(error, ProbeError::Failed(_, cause) if !cause.session_usable) {
-                self.sessions = None;
-            }
-            (error.to_string(), words.map_or(error.to_string(), |words| format!("{error}: {words}")))
-        })
+        let error = match result {
+            Ok(seen) => return Ok(seen),
+            Err(error) => error,
+        };
+        let words = match error {
+            ProbeError::Failed(Side::Writer, _) => writer.last_error(),
+            ProbeError::Failed(Side::Reader, _) => reader.last_error(),
+            ProbeError::RecordGone | ProbeError::Foreign => None,
+        };
+        if matches!(error, ProbeError::Failed(_, cause) if !cause.session_usable) {
+            self.sessions = None;
+        }
+        let class = error.to_string();
+        let words = words.map_or_else(|| class.clone(), |words| format!("{class}: {words}"));
+        Err((class, words))
     }
 
     /// The sessions, made anew where one was lost.
@@ -270,7 +274,7 @@ impl Log {
         self.told.probes += 1;
         self.told.reads += u64::from(seen.reads);
         let window = (self.ticks(seen.acknowledged), self.ticks(seen.ended));
-        let mut push = |source, lag: Nanos| self.noise.push(source, lag.0 as f64, window.0, window.1);
+        let push = |source, lag: Nanos| self.noise.push(source, lag.0 as f64, window.0, window.1);
         push(self.at_least, seen.at_least());
         if let Some(at_most) = seen.at_most() {
             push(self.at_most, at_most);
