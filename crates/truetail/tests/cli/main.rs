@@ -23,3 +23,4 @@ mod repeatable;
 mod run;
 mod searched;
 mod terminal;
+mod truth;
