@@ -38,7 +38,7 @@ fn what_needs_sql_is_refused_in_one_line_that_says_what_to_do() {
     for (verb, more, named) in [
         ("run", &["-w", "ycsb"][..], &["ycsb", "redis://", "--workload noop"][..]),
         ("run", &["-w", "ycsb-c"], &["ycsb-c", "redis://", "--workload noop"]),
-        ("load", &["-w", "ycsb"], &["ycsb", "redis://", "--workload noop"]),
+        ("load", &["-w", "ycsb"], &["redis://", "--workload noop"]),
         ("check", &["-w", "ycsb"], &["redis://", "--workload noop"]),
         ("cleanup", &["-w", "ycsb"], &["redis://", "--workload noop"]),
         ("run", &["-p", "mode=select1"], &["select1", "mode=ping"]),
