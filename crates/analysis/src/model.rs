@@ -33,10 +33,12 @@ pub struct Analysis {
     pub load: Vec<LoadPoint>,
     /// What happened besides requests; clipped to the first 10,000.
     pub events: Vec<Event>,
-    /// The noise sources of all recordings, available or not.
+    /// The noise sources of all recordings, available or not; without those of probes, which are no noise.
     pub noise_sources: Vec<NoiseSourceFacts>,
     /// Totals per client.
     pub clients: Vec<ClientTotals>,
+    /// How long writes took to be read; `None` where no probe asked.
+    pub staleness: Option<crate::Staleness>,
 }
 
 /// One recording's header and how it ended.
