@@ -7,12 +7,12 @@ use std::process::{Command, Stdio};
 
 /// A program that tests need, and the Debian package that brings it.
 struct Need {
-    /// Any of these will do.
+    /// Any of these will do: names on the path, or whole paths.
     programs: &'static [&'static str],
     package: &'static str,
 }
 
-const NEEDS: [Need; 11] = [
+const NEEDS: [Need; 12] = [
     Need { programs: &["initdb"], package: "postgresql" },
     Need { programs: &["pgbench"], package: "postgresql" },
     Need { programs: &["chromium", "chromium-browser", "google-chrome"], package: "chromium" },
@@ -24,6 +24,8 @@ const NEEDS: [Need; 11] = [
     Need { programs: &["sysbench"], package: "sysbench" },
     Need { programs: &["javac"], package: "default-jdk-headless" },
     Need { programs: &["mvn"], package: "maven" },
+    // A library of Debian's Python, which is not always the first on the path.
+    Need { programs: &["/usr/lib/python3/dist-packages/redis/client.py"], package: "python3-redis" },
 ];
 
 const SCRIPT: &str = include_str!("../assets/install.sh");
@@ -176,5 +178,6 @@ mod tests {
     fn programs_are_found_or_not() {
         assert!(is_there("sh"));
         assert!(!is_there("no-such-program-here"));
+        assert!(is_there("/bin/sh") && !is_there("/bin/no-such-program-here"));
     }
 }

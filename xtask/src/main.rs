@@ -25,7 +25,7 @@ Chores:
   bench [SECTION…]         figures next to targets and peers; `bench --help` lists sections and how long they take
   soak                     all tests in release, with the long variants of those that have one
   soak --minutes N         runs of N minutes each, whose memory must stay flat
-  soak --fuzz SECONDS      inputs that nobody wrote, for recordings, configuration, loads and URLs";
+  soak --fuzz SECONDS      inputs that nobody wrote: recordings, configuration, loads, URLs, answers, requests, outputs";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -142,6 +142,7 @@ pub(crate) fn conclude(inputs: Vec<Input>, plan: &Plan, all: Accumulator, option
         series,
         heat_maps,
         recordings: inputs.into_iter().map(|i| i.info).collect(),
+        overlay: None,
     }
 }
 

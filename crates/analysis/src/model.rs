@@ -39,6 +39,8 @@ pub struct Analysis {
     pub clients: Vec<ClientTotals>,
     /// How long writes took to be read; `None` where no probe asked.
     pub staleness: Option<crate::Staleness>,
+    /// A store's truth laid over it, where there is a log of it: set by whoever has one, with [`crate::overlay()`].
+    pub overlay: Option<crate::Overlay>,
 }
 
 /// One recording's header and how it ended.

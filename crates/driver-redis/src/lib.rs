@@ -28,6 +28,8 @@ mod administration;
 mod client;
 mod codec;
 mod config;
+#[cfg(test)]
+mod fuzz_tests;
 mod replies;
 mod session;
 
@@ -81,7 +83,7 @@ impl driver::Target for RedisTarget {
             let wanted = level.name();
             return Err(ConnectError::permanent(format!("{}: {wanted}: {problem}", self.config.address)));
         }
-        Ok(RedisSession::new(client::connect(&self.config)?))
+        Ok(RedisSession::new(client::connect(&self.config)?.socket))
     }
 
     fn administer(&self) -> Result<Box<dyn Administration>, ConnectError> {

@@ -1,6 +1,5 @@
 //! The session: what happens between `stage` and the last byte of the answer.
 
-use crate::client::Client;
 use crate::codec::{self, Garbage, MESSAGE_LIMIT};
 use crate::replies::{Asked, Replies};
 use driver::{Command, KernelStamp, KeyValue, OpError, Reply, Session, Value, ValueRef};
@@ -56,11 +55,11 @@ enum Trouble {
 const OUT_ROOM: usize = 4096;
 
 impl RedisSession {
-    pub(crate) fn new(client: Client) -> RedisSession {
+    pub(crate) fn new(socket: Socket) -> RedisSession {
         let mut out = vec![1; OUT_ROOM]; // touched, so that the first request faults no page
         out.clear();
         RedisSession {
-            socket: client.socket,
+            socket,
             buffer: Buffer::new(MESSAGE_LIMIT),
             out,
             sent: 0,
@@ -281,7 +280,10 @@ impl Session for RedisSession {
             return Some(String::from_utf8_lossy(self.replies.error()).into_owned());
         }
         Some(match &self.trouble {
-            Trouble::None => return None,
+            Trouble::None => {
+                self.replies.failure()?;
+                "the server answered with an error and no words".to_owned()
+            }
             Trouble::Statement => "a RESP store has no SQL; use key-value operations".to_owned(),
             Trouble::Transaction => {
                 "transactions are refused: MULTI only queues commands, and nothing can be read before EXEC"

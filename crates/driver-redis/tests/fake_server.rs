@@ -279,3 +279,18 @@ fn a_silent_server_costs_no_more_than_the_limit() {
     });
     assert!(message.contains("no answer within the time limit") && transient, "{message}");
 }
+
+/// Of two that wait for the same silent server the one with the shorter limit gives up first, though it began last.
+#[test]
+fn the_limit_is_the_one_that_was_asked_for() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let patient = std::thread::spawn(move || fake::target(port, "").connect(&[], None).err().unwrap());
+    let waiting = listener.accept().unwrap();
+    let error = fake::target(port, "connect_timeout=1").connect(&[], None).err().unwrap();
+    assert!(error.message.contains("no answer within the time limit"), "{error}");
+    assert!(!patient.is_finished(), "the limit was not kept");
+    drop(waiting);
+    let error = patient.join().unwrap();
+    assert!(error.message.contains("closed the connection") || error.message.contains("reset"), "{error}");
+}

@@ -245,6 +245,15 @@ fn pgbench_transactions_that_were_skipped_or_failed_have_no_time() {
 }
 
 #[test]
+fn pgbench_logs_alone_say_what_was_skipped_and_what_failed() {
+    let logs = [data("pgbench-skipping.1"), data("pgbench-skipping.2"), data("pgbench-failing.1")];
+    let report = import::read(Format::PgbenchLog, "", &logs).expect("a report");
+    let failing = text("pgbench-failing.1").matches("failed").count() as u64;
+    assert_eq!((report.skipped, report.errors), (Some(230), Some(failing)));
+    assert_eq!((report.tool.as_str(), report.achieved), ("pgbench", None));
+}
+
+#[test]
 fn pgbench_retries_are_not_taken_for_lags() {
     let retrying = logged("retrying", 2);
     assert!(retrying.rows[0].samples.iter().all(|sample| sample.schedule_lag.is_none()));

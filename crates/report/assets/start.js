@@ -1,6 +1,8 @@
 // Finds the figures' places and fills them; tells when it is done, or why it could not.
 
-const MAKERS = { anatomy, series: seriesFigure, spectrum: spectrumFigure, boxes: boxesFigure, heat: heatFigure, load: loadFigure };
+const MAKERS = {
+  anatomy, series: seriesFigure, spectrum: spectrumFigure, boxes: boxesFigure, heat: heatFigure, load: loadFigure, truth: truthFigure,
+};
 
 /** Zooming ends when the visible range is this many of the finest buckets. */
 const FINEST_BUCKETS = 24;

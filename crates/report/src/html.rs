@@ -15,6 +15,7 @@ mod head;
 mod markup;
 mod prove;
 mod tables;
+mod truth;
 
 pub use prove::prove_page;
 
@@ -26,7 +27,7 @@ use markup::{script_json, text};
 const STYLE: &str = include_str!("../assets/report.css");
 
 /// In the order in which they are run: each uses only names of those before it.
-const SCRIPTS: [&str; 12] = [
+const SCRIPTS: [&str; 13] = [
     include_str!("../assets/data.js"),
     include_str!("../assets/words.js"),
     include_str!("../assets/axes.js"),
@@ -39,6 +40,7 @@ const SCRIPTS: [&str; 12] = [
     include_str!("../assets/boxes.js"),
     include_str!("../assets/heat.js"),
     include_str!("../assets/load.js"),
+    include_str!("../assets/truth.js"),
 ];
 
 /// The last script: finds the figures' places and draws them.
@@ -56,6 +58,9 @@ pub fn page(analysis: &Analysis) -> String {
         head::verdict(analysis),
         head::key_numbers(analysis),
         section("quantiles", "Quantiles", &head::quantiles(analysis)),
+        analysis.overlay.as_ref().map_or_else(String::new, |overlay| {
+            section("truth", "Against the store’s truth", &truth::content(overlay))
+        }),
         section("figures", "Figures", &places(analysis)),
         section("tables", "Tables", &tables::tables(analysis)),
         section("facts", "How the numbers were made", &facts::facts_of(analysis)),

@@ -6,4 +6,5 @@ pub mod json;
 pub mod prove;
 pub mod svg;
 pub mod text;
+mod truth;
 mod words;

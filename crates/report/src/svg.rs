@@ -17,18 +17,20 @@ mod palette;
 mod series;
 mod spectrum;
 mod timeline;
+mod truth;
 
 use analysis::{Analysis, MeasureSummary, ScopeSummary};
 use record::Measure;
 
 /// All figures that the analysis has data for: (name, SVG text). The name is fit for a file or an anchor.
 ///
-/// In this order, which is that of `report.html`: `anatomy`, `response-time-series`, `service-time-series`,
+/// In this order, which is that of `report.html`: `truth`, `anatomy`, `response-time-series`, `service-time-series`,
 /// `spectrum`, `operations`, `response-time-heat-map`, `service-time-heat-map`, `load`. Each is at most 300 KB however long the run was. Cost ≈ 1 ms each.
 pub fn figures(analysis: &Analysis) -> Vec<(&'static str, String)> {
     let series = |measure| series::figure(analysis, measure);
     let heat = |measure| heat::figure(analysis, measure);
     let all = [
+        ("truth", truth::figure(analysis)),
         ("anatomy", anatomy::figure(analysis)),
         ("response-time-series", series(Measure::Response)),
         ("service-time-series", series(Measure::Service)),

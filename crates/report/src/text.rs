@@ -12,6 +12,7 @@ mod repeats;
 mod scopes;
 mod table;
 mod times;
+mod truth;
 
 pub use comparison::comparison_page;
 pub use prove::prove_page;
@@ -35,7 +36,7 @@ pub struct TextOptions {
     pub colour: bool,
 }
 
-/// The whole page: at most about 60 lines.
+/// The whole page: at most about 60 lines, and 20 more where there is a store's truth.
 pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     let paint = Paint { colour: options.colour };
     let mut page = Page { analysis, paint, width: options.width, text: String::new() };
@@ -46,6 +47,7 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     page.operations();
     page.phases();
     page.clients();
+    page.truth();
     page.events();
     page.facts();
     page.text.truncate(page.text.trim_end().len());

@@ -64,6 +64,7 @@ fn every_figure_is_drawn_without_an_error() {
         ("closed", fixture::closed_loop(), 5),
         ("tiny", fixture::tiny(), 8),
         ("censored", fixture::censored(), 8),
+        ("truth", fixture::with_truth(), 9),
     ];
     for (name, analysis, figures) in runs {
         open(&browser, name, &analysis);
@@ -363,7 +364,12 @@ fn doubtful() -> Analysis {
 #[test]
 fn it_fits_a_phone_and_a_dark_screen() {
     let Some(browser) = browser() else { return };
-    let runs = [("open", fixture::open_loop()), ("censored", fixture::censored()), ("doubtful", doubtful())];
+    let runs = [
+        ("open", fixture::open_loop()),
+        ("censored", fixture::censored()),
+        ("doubtful", doubtful()),
+        ("truth", fixture::with_truth()),
+    ];
     for (name, analysis) in runs {
         let mut papers = Vec::new();
         for (width, dark) in [(1280, false), (420, false), (1280, true), (420, true)] {

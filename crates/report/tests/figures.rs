@@ -22,6 +22,7 @@ fn all() -> &'static [Figure] {
             ("closed", fixture::closed_loop()),
             ("tiny", fixture::tiny()),
             ("censored", fixture::censored()),
+            ("truth", fixture::with_truth()),
         ];
         let mut all = Vec::new();
         for (fixture, analysis) in fixtures {
@@ -57,6 +58,8 @@ fn every_kind_of_run_has_its_figures() {
     for fixture in ["open-", "tiny-", "censored-"] {
         assert_eq!(of(fixture), open, "{fixture}");
     }
+    assert_eq!(of("truth-")[0], "truth");
+    assert_eq!(of("truth-")[1..], open);
     // A closed loop without kernel stamps has one part only: no anatomy.
     let closed: Vec<&str> =
         open.into_iter().filter(|n| *n != "anatomy" && !n.starts_with("response-time-")).collect();
@@ -78,7 +81,13 @@ fn each_figure_of_the_page_is_a_file() {
         "response-time-heat-map" | "service-time-heat-map" => "heat".to_owned(),
         other => other.to_owned(),
     };
-    let runs = [fixture::open_loop(), fixture::closed_loop(), fixture::tiny(), fixture::censored()];
+    let runs = [
+        fixture::open_loop(),
+        fixture::closed_loop(),
+        fixture::tiny(),
+        fixture::censored(),
+        fixture::with_truth(),
+    ];
     for analysis in runs {
         let files: Vec<String> =
             report::svg::figures(&analysis).iter().map(|(name, _)| kinds(name)).collect();

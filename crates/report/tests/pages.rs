@@ -36,6 +36,19 @@ fn pages_as_people_see_them() {
     insta::assert_snapshot!("comparison-decided", comparison_page(&fixture::decided_comparison(), &OPTIONS));
 }
 
+/// What a store's truth adds, between what else is on the page.
+#[test]
+fn truth_stands_beside_the_measurement() {
+    let (without, with) = (page(&fixture::open_loop(), &OPTIONS), page(&fixture::with_truth(), &OPTIONS));
+    let begin = with.find("against the store's truth").expect("a section on the truth");
+    let end = with.find("\nevents: ").expect("the events come next");
+    assert_eq!(format!("{}{}", &with[..begin], &with[end + 1..]), without);
+    let section = &with[begin..end];
+    assert!(section.lines().count() <= 24, "{section}");
+    assert!(section.lines().all(|line| line.chars().count() <= WIDEST), "{section}");
+    insta::assert_snapshot!("truth", section);
+}
+
 #[test]
 fn documents_as_programs_see_them() {
     let mut document = report::json::document(&fixture::tiny());

@@ -12,7 +12,13 @@ fn check(name: &str, documents: &[Value]) {
 
 #[test]
 fn every_field_is_described_and_every_described_field_exists() {
-    let runs = [fixture::open_loop(), fixture::closed_loop(), fixture::tiny(), fixture::censored()];
+    let runs = [
+        fixture::open_loop(),
+        fixture::closed_loop(),
+        fixture::tiny(),
+        fixture::censored(),
+        fixture::with_truth(),
+    ];
     let mut documents: Vec<Value> = runs.iter().map(report::json::document).collect();
     check("truetail.run/1", &documents);
     let comparison = report::json::comparison(&fixture::comparison(), &["p99 > +5%".to_owned()]);

@@ -11,7 +11,7 @@
 //! | join | `at=30s streaming=20s dip=60% then=2000/s` | a second node comes, see [`Join`] |
 //!
 //! Instants count from the first request, as SickStore counts them, in real time: a hiccup that begins at 30 s begins
-//! 30 s after the first request, whatever was frozen before. All that is drawn follows from the seed.
+//! 30 s after the first request (one that is not [`Operation::Other`]), whatever was frozen before. All that is drawn follows from the seed.
 
 mod hiccup;
 mod rules;

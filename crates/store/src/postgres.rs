@@ -84,11 +84,7 @@ impl Service {
 
     /// The state machine of a new connection.
     pub fn connection(&self) -> Postgres {
-        Postgres {
-            service: self.clone(),
-            phase: Phase::Login(LoggingIn::default()),
-            outbox: Outbox::default(),
-        }
+        Postgres { service: self.clone(), phase: Phase::Login(Box::default()), outbox: Outbox::default() }
     }
 
     /// One thread has all connections, so that nobody waits here. A connection whose thread panicked has left nothing
@@ -108,7 +104,7 @@ pub struct Postgres {
 
 #[derive(Debug)]
 enum Phase {
-    Login(LoggingIn),
+    Login(Box<LoggingIn>),
     Established(Box<Established>),
     Closed,
 }
@@ -209,6 +205,3 @@ impl Phase {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -57,7 +57,9 @@ pub struct Timing {
     gate: Option<Gate>,
     places: Option<Places>,
     admitted: u64,
-    /// The first arrival.
+    /// How many of them came before a restart.
+    before: u64,
+    /// The first arrival of a request that is not [`Operation::Other`].
     origin: Option<Nanos>,
     last_arrival: Nanos,
     last_begun: Nanos,
@@ -89,6 +91,7 @@ impl Timing {
             gate: model.capacity.map(|capacity| Gate::new(capacity, join)),
             places: model.servers.map(Places::new),
             admitted: 0,
+            before: 0,
             origin: None,
             last_arrival: Nanos::ZERO,
             last_begun: Nanos::ZERO,
@@ -97,7 +100,7 @@ impl Timing {
 
     /// Admits the next request. Arrivals ascend; one that does not is taken to arrive together with its predecessor.
     pub fn admit(&mut self, arrival: Nanos, operation: Operation, key: &[u8]) -> Timed {
-        let number = self.admitted;
+        let number = self.admitted - self.before;
         self.admitted += 1;
         let arrival = self.arrive(arrival, operation);
         let came = self.freezes.store_time_of_arrival(arrival);
@@ -130,10 +133,12 @@ impl Timing {
         }
     }
 
-    /// As if nothing had been admitted yet, but for the numbers and the order of requests, which go on.
+    /// As if nothing had been admitted yet, but for the order of requests and their count, which go on. What is drawn is
+    /// the same as at first.
     pub fn restarted(&self, model: &Model, seed: Seed) -> Timing {
         Timing {
             admitted: self.admitted,
+            before: self.admitted,
             last_arrival: self.last_arrival,
             last_begun: self.last_begun,
             ..Timing::new(model, seed)

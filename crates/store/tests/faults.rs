@@ -243,7 +243,7 @@ fn commands_list_clear_freeze_and_count() {
 fn commands_that_are_not_understood() {
     let mut engine = engine(&[]);
     let mut told = |command: &str| engine.control(Nanos::ZERO, command).unwrap_err();
-    let expected = "expected `fault KIND@WHEN`, `faults`, `clear`, `hiccup 500ms` or `status`";
+    let expected = "expected `fault KIND@WHEN`, `faults`, `clear`, `hiccup 500ms`, `restart` or `status`";
     assert_eq!(told(""), format!("`` is not a command: {expected}"));
     assert_eq!(told("clear all"), format!("`clear all` is not a command: {expected}"));
     assert_eq!(told("a\r\nb"), format!("`a  b` is not a command: {expected}"));
@@ -293,6 +293,24 @@ fn events_tell_what_happened_when() {
     events.clear();
     engine.drain_events(&mut events);
     assert_eq!(events, []);
+}
+
+/// A restart takes nothing back: what happened before it is told all the same, and then all happens again.
+#[test]
+fn a_restart_forgets_no_event() {
+    let mut settings = Settings::default();
+    settings.model.hiccups = vec!["20ms@30ms".parse().unwrap()];
+    let mut engine = Engine::new(settings);
+    let mut due = |from| [from, from + 35].map(|at| read(&mut engine, at).due.0 / 1_000_000);
+    assert_eq!(due(10), [10, 60]);
+    engine.control(Nanos::from_millis(100), "restart").unwrap();
+    let mut due = |from| [from, from + 35].map(|at| read(&mut engine, at).due.0 / 1_000_000);
+    assert_eq!(due(200), [200, 250]);
+    let mut events = Vec::new();
+    engine.drain_events(&mut events);
+    events.sort_by_key(|event| event.begin);
+    let begins: Vec<u64> = events.iter().map(|event| event.begin.0 / 1_000_000).collect();
+    assert_eq!(begins, [40, 230]);
 }
 
 /// A rule that acts all the time fills neither the memory nor the log.

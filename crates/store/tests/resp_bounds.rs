@@ -261,7 +261,14 @@ fn watched_keys_have_a_limit() {
     let fits = format!("WATCH {}", keys[1..].join(" "));
     assert_eq!(client.line(&mut store, &fits), "+OK\r\n");
     assert_eq!(client.line(&mut store, &fits), "+OK\r\n");
-    assert_eq!(client.line(&mut store, "WATCH 0"), "-ERR this store watches at most 1024 keys\r\n");
+    let refused = "-ERR this store watches at most 1024 keys of 1048576 bytes together\r\n";
+    assert_eq!(client.line(&mut store, "WATCH 0"), refused);
+    assert_eq!(client.line(&mut store, "UNWATCH"), "+OK\r\n");
+    for (letter, expected) in [("a", "+OK\r\n"), ("b", "+OK\r\n"), ("c", refused)] {
+        client.received.clear();
+        client.send(&mut store, &encoded(&["WATCH", &letter.repeat(WORD_MAX)]));
+        assert_eq!(String::from_utf8_lossy(&client.received), expected);
+    }
 }
 
 #[test]
@@ -284,9 +291,9 @@ fn a_connection_that_goes_leaves_nothing() {
     warm.line(&mut store, "WATCH k");
     drop(warm);
     let before = testkit::memory::held();
-    for _ in 0..1_000 {
+    for number in 0..1_000 {
         let mut client = store.client();
-        client.line(&mut store, "WATCH k l m");
+        client.line(&mut store, &format!("WATCH k {number:01000}"));
         client.line(&mut store, "MULTI");
         client.send(&mut store, &encoded(&["SET", "k", &"v".repeat(1_000)]));
         client.send(&mut store, b"*3\r\n$3\r\nSET\r\n$100000\r\nunfinished");

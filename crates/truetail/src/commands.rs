@@ -4,10 +4,10 @@ use crate::cli::{Cli, Command, ReportArguments, RunArguments};
 use crate::dataset::Verb;
 use crate::settings::{self, RunOptions};
 use crate::{Ended, dataset, export, output, prove, run, search, store};
-use analysis::{Analysis, VerdictState};
+use analysis::{Analysis, OverlayOptions, VerdictState};
 use anyhow::{Context, bail};
 use driver::Execution;
-use record::Recording;
+use record::{Recording, TruthLog};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -103,7 +103,12 @@ fn report(arguments: ReportArguments, json: bool) -> anyhow::Result<Ended> {
     one_of_each_client(&recordings)?;
     let quantiles = arguments.percentiles.as_deref().map(settings::parse_percentiles).transpose()?;
     let options = output::analysis_options_with(&quantiles.unwrap_or_default());
-    let analysis = analysis::analyse(&recordings, &options)?;
+    let truth = arguments.truth.as_ref().map(TruthLog::open).transpose()?;
+    let mut analysis = analysis::analyse(&recordings, &options)?;
+    if let Some(truth) = &truth {
+        let overlay = analysis::overlay(&recordings, truth, &OverlayOptions::default())?;
+        analysis.overlay = Some(overlay);
+    }
     let directory = arguments.out.unwrap_or_else(|| arguments.recordings[0].clone());
     run::write_report(&analysis, &directory)?;
     show(&analysis, &directory, json)

@@ -321,7 +321,6 @@ impl RunOptions {
         Ok(toml::to_string(&self.shown()?)?)
     }
 
-    /// The wanted workload.
     /// What is asked of a target when nothing is said.
     pub(crate) fn default_workload(&self) -> &'static str {
         if self.has_key_value_target() { "noop" } else { "ycsb" }
@@ -332,6 +331,7 @@ impl RunOptions {
         url.and_then(|url| registry::driver_of(&url).ok()).is_some_and(|entry| entry.key_value)
     }
 
+    /// The wanted workload.
     pub(crate) fn workload_choice(&self) -> anyhow::Result<WorkloadChoice> {
         let mut parameters = Vec::new();
         for pair in &self.param {

@@ -30,12 +30,8 @@ pub(crate) fn run(arguments: &StoreArguments, json: bool) -> anyhow::Result<Comm
     let running = Running::start(plan)?;
     let places = Places { resp: &running.resp, postgres: &running.postgres };
     if json {
-        output::json(&json!({
-            "schema": "truetail.store/1",
-            "resp": shown(places.resp),
-            "postgres": shown(places.postgres),
-            "settings": settings.iter().map(|(n, v)| json!({"name": n, "value": v})).collect::<Vec<_>>(),
-        }))?;
+        // One line each: whoever started it waits for the first, and gets the second at the end.
+        output::result(&places.document(&settings).to_string())?;
     } else {
         output::result(&places.text(&settings, arguments))?;
     }
@@ -48,6 +44,9 @@ pub(crate) fn run(arguments: &StoreArguments, json: bool) -> anyhow::Result<Comm
         clock::pause(LOOK);
     }
     let ended = running.end()?;
+    if json {
+        output::result(&document(&ended).to_string())?;
+    }
     output::note(&summary(&ended));
     Ok(CommandEnded::Well)
 }
@@ -98,6 +97,18 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
+    /// The first document of `--json`.
+    fn document(&self, settings: &[(&'static str, String)]) -> serde_json::Value {
+        let setting = |(name, value): &(&str, String)| json!({"name": name, "value": value});
+        json!({
+            "schema": "truetail.store/1",
+            "event": "listening",
+            "resp": shown(self.resp),
+            "postgres": shown(self.postgres),
+            "settings": settings.iter().map(setting).collect::<Vec<_>>(),
+        })
+    }
+
     fn text(&self, settings: &[(&'static str, String)], arguments: &StoreArguments) -> String {
         let mut text = String::from("the simulated store listens; Ctrl-C ends it\n");
         let mut line = |name: &str, value: &str| text += &format!("{name:<10}{value}\n");
@@ -146,15 +157,81 @@ fn summary(ended: &Ended) -> String {
 
 /// The store's own lateness, so that nobody takes its noise for a client's.
 pub(crate) fn lateness(histogram: &LogHistogram) -> String {
-    let count = histogram.count();
-    if count == 0 {
+    let Some(times) = late(histogram) else {
         return "own lateness (written − due): nothing was answered".to_owned();
-    }
+    };
+    let shown = times.map(|(name, nanos)| format!("{name} {}", format_nanos(nanos)));
+    format!("own lateness (written − due): {}", shown.join(", "))
+}
+
+/// Quantiles by the upper ends of the histogram's buckets, which are 0.024 % wide; `None` where nothing was answered.
+fn late(histogram: &LogHistogram) -> Option<[(&'static str, Nanos); 4]> {
+    let (count, max) = (histogram.count(), histogram.max()?);
     let ranks = Ranks::new(histogram);
     let at = |quantile: f64| {
         let rank = ((count as f64 * quantile).ceil() as u64).clamp(1, count);
-        ranks.at(rank).map_or("unknown".to_owned(), |(_, high)| format_nanos(Nanos(high)))
+        Nanos(ranks.at(rank).map_or(max, |(_, high)| high.min(max)))
     };
-    let max = histogram.max().map_or("unknown".to_owned(), |max| format_nanos(Nanos(max)));
-    format!("own lateness (written − due): p50 {}, p99 {}, p99.9 {}, max {max}", at(0.5), at(0.99), at(0.999))
+    Some([("p50", at(0.5)), ("p99", at(0.99)), ("p99.9", at(0.999)), ("max", Nanos(max))])
+}
+
+/// The last document of `--json`.
+fn document(ended: &Ended) -> serde_json::Value {
+    let totals = &ended.totals;
+    let late = late(&ended.lateness).map(|[p50, p99, p999, max]| {
+        let quantiles = [p50, p99, p999].map(|(name, nanos)| (name.to_owned(), json!(nanos.0)));
+        json!({"quantiles": serde_json::Map::from_iter(quantiles), "max": max.1.0})
+    });
+    json!({
+        "schema": "truetail.store/1",
+        "event": "ended",
+        "requests": {"answered": totals.answered, "unanswered": totals.unanswered},
+        "connections": {
+            "accepted": totals.connections,
+            "refused": totals.refused,
+            "closed_for_what_they_sent": totals.broken,
+        },
+        "own_lateness": late,
+        "truth": ended.truth.as_ref().map(|truth| json!({
+            "path": truth.path.display().to_string(),
+            "rows": truth.end.rows,
+            "missing": truth.end.dropped + truth.end.unwritable,
+        })),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::store::server::ServerTotals;
+    use record::{TruthEnd, TruthFinished};
+
+    fn ended() -> Ended {
+        let mut lateness = LogHistogram::new();
+        (1..=1000).for_each(|n| lateness.record(n * 1000));
+        Ended {
+            totals: ServerTotals { connections: 3, refused: 1, broken: 2, answered: 1000, unanswered: 4 },
+            lateness,
+            truth: Some(TruthFinished { path: "truth".into(), end: TruthEnd::new(Vec::new()) }),
+        }
+    }
+
+    #[test]
+    fn the_documents_are_described() {
+        let places = Places { resp: &["127.0.0.1:7379".parse().unwrap()], postgres: &[] };
+        let listening = places.document(&[("capacity", "1000/s".to_owned())]);
+        let schema = testkit::documented::Schema::new("truetail.store/1");
+        assert_eq!(schema.differences(&[listening, document(&ended())]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_end_is_told_in_words() {
+        let words = summary(&ended());
+        assert!(
+            words.starts_with("1,000 requests answered, 4 not; 3 connections, 1 refused, 2 closed"),
+            "{words}"
+        );
+        assert!(words.contains("p50 500 µs, p99 990 µs"), "{words}");
+        assert!(lateness(&LogHistogram::new()).ends_with("nothing was answered"));
+    }
 }

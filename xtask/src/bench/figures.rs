@@ -63,6 +63,11 @@ impl Figures {
         self.target(name, Side::AtMost, limit, plain(limit));
     }
 
+    /// The median of a figure should be at least `limit`.
+    pub(crate) fn at_least(&mut self, name: &str, limit: f64) {
+        self.target(name, Side::AtLeast, limit, plain(limit));
+    }
+
     /// The median of a figure should be at most this share of another's.
     pub(crate) fn at_most_of(&mut self, name: &str, share: f64, other: &str) {
         self.target_of(name, Side::AtMost, share, other);

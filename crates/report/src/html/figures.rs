@@ -24,6 +24,7 @@ pub(super) fn describe(analysis: &Analysis) -> (Value, String) {
         "boundReason": analysis.verdict.bound_reason,
         "boxes": boxes(analysis),
         "anatomy": anatomy(analysis),
+        "truth": super::truth::figure(analysis.overlay.as_ref(), &mut blob),
     });
     let (numbers, directory) = blob.finish();
     description["arrays"] = directory;

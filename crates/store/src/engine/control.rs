@@ -43,6 +43,7 @@ impl Engine {
                 Ok(lines.collect::<Vec<_>>().join("\n"))
             }
             ("restart", "") => {
+                self.timing.drain_events(&mut self.events);
                 self.timing = self.timing.restarted(&self.model, self.seed);
                 Ok("the timing begins anew with the next request".to_owned())
             }

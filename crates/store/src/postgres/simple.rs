@@ -13,7 +13,8 @@ use std::sync::Arc;
 pub(super) enum Waiting {
     /// Its plan is known: it was the only one, and there before.
     Planned(Arc<Prepared>),
-    Parsed(Statement),
+    Parsed(Box<Statement>),
+    Parsed(Arc<Statement>),
 }
 
 impl Waiting {
@@ -22,8 +23,9 @@ impl Waiting {
         let prepared = match self {
             Waiting::Planned(prepared) => prepared,
             Waiting::Parsed(statement) => {
-                Arc::new(prepare(Arc::new(statement), Vec::new(), &turn.library.catalog)?)
+                Arc::new(prepare(Arc::new(*statement), Vec::new(), &turn.library.catalog)?)
             }
+            Waiting::Parsed(statement) => Arc::new(prepare(statement, Vec::new(), &turn.library.catalog)?),
         };
         if !prepared.parameters.is_empty() {
             return Err(SqlError::new(crate::sql::state::UNDEFINED_PARAMETER, "there is no parameter $1"));
@@ -164,7 +166,8 @@ fn understand(text: &str, turn: &mut Turn<'_>) -> Result<VecDeque<Waiting>, SqlE
         statements[..]
     {
         // They change what others are planned with, and seldom come twice.
-        return Ok(statements.drain(..).map(Waiting::Parsed).collect());
+        return Ok(statements.drain(..).map(|statement| Waiting::Parsed(Box::new(statement))).collect());
+        return Ok(statements.drain(..).map(Arc::new).map(Waiting::Parsed).collect());
     }
     if statements.len() == 1 {
         let library = &mut *turn.library;
@@ -172,5 +175,6 @@ fn understand(text: &str, turn: &mut Turn<'_>) -> Result<VecDeque<Waiting>, SqlE
         let prepared = prepare_one(text, known, Vec::new(), &library.catalog, &mut library.plans)?;
         return Ok(VecDeque::from([Waiting::Planned(prepared)]));
     }
-    Ok(statements.into_iter().map(Waiting::Parsed).collect())
+    Ok(statements.into_iter().map(|statement| Waiting::Parsed(Box::new(statement))).collect())
+    Ok(statements.into_iter().map(Arc::new).map(Waiting::Parsed).collect())
 }

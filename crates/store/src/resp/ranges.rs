@@ -22,56 +22,67 @@ enum By {
     Score(f64, f64),
 }
 
+/// What a command's name says already, and options then can't say again.
+#[derive(Default)]
+struct Named {
+    by_score: Option<bool>,
+    reversed: Option<bool>,
+}
+
 pub(super) fn zrange(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
-    let mut range = Range { by: By::Index(0, 0), reversed: false, with_scores: false, limit: None };
-    let mut by_score = false;
+    let range = range(words, Named::default())?;
+    give(call, words[1], &range)
+}
+
+pub(super) fn zrevrange(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
+    let range = range(words, Named { by_score: Some(false), reversed: Some(true) })?;
+    give(call, words[1], &range)
+}
+
+pub(super) fn zrangebyscore(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
+    let range = range(words, Named { by_score: Some(true), reversed: Some(false) })?;
+    give(call, words[1], &range)
+}
+
+pub(super) fn zrevrangebyscore(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
+    let range = range(words, Named { by_score: Some(true), reversed: Some(true) })?;
+    give(call, words[1], &range)
+}
+
+/// Options first, then the bounds: the order in which Redis complains.
+fn range(words: &[&[u8]], mut named: Named) -> Result<Range, Refusal> {
+    let (mut with_scores, mut limit) = (false, None);
     let mut rest = &words[4..];
     while let [word, tail @ ..] = rest {
         rest = tail;
         match tail {
-            _ if is(word, "withscores") => range.with_scores = true,
-            _ if is(word, "rev") && !range.reversed => range.reversed = true,
-            _ if is(word, "byscore") && !by_score => by_score = true,
-            _ if is(word, "bylex") => return Err(NO_BYLEX),
+            _ if is(word, "withscores") => with_scores = true,
+            _ if is(word, "rev") && named.reversed.is_none() => named.reversed = Some(true),
+            _ if is(word, "byscore") && named.by_score.is_none() => named.by_score = Some(true),
+            _ if is(word, "bylex") && named.by_score.is_none() => return Err(NO_BYLEX),
             [offset, count, tail @ ..] if is(word, "limit") => {
-                range.limit = Some((number(offset)?, number(count)?));
+                limit = Some((number(offset)?, number(count)?));
                 rest = tail;
             }
             _ => return Err(SYNTAX),
         }
     }
-    if range.limit.is_some() && !by_score {
+    let (by_score, reversed) = (named.by_score.unwrap_or(false), named.reversed.unwrap_or(false));
+    if limit.is_some() && !by_score {
         return Err(LIMIT_WITHOUT_BOUNDS);
     }
-    range.by = match (by_score, range.reversed) {
+    let by = match (by_score, reversed) {
         (false, _) => By::Index(number(words[2])?, number(words[3])?),
         (true, false) => scores(words[2], words[3])?,
+        // The highest comes first, also in the request.
         (true, true) => scores(words[3], words[2])?,
     };
-    give(call, words[1], &range)
+    Ok(Range { by, reversed, with_scores, limit })
 }
 
 const NO_BYLEX: Refusal = Refusal::new("ERR this store simulates no BYLEX: use BYSCORE or indexes");
 const LIMIT_WITHOUT_BOUNDS: Refusal =
     Refusal::new("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX");
-
-pub(super) fn zrangebyscore(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
-    let mut range = Range { by: By::Index(0, 0), reversed: false, with_scores: false, limit: None };
-    let mut rest = &words[4..];
-    while let [word, tail @ ..] = rest {
-        rest = tail;
-        match tail {
-            _ if is(word, "withscores") => range.with_scores = true,
-            [offset, count, tail @ ..] if is(word, "limit") => {
-                range.limit = Some((number(offset)?, number(count)?));
-                rest = tail;
-            }
-            _ => return Err(SYNTAX),
-        }
-    }
-    range.by = scores(words[2], words[3])?;
-    give(call, words[1], &range)
-}
 
 pub(super) fn zcount(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
     let By::Score(lowest, highest) = scores(words[2], words[3])? else { return Err(SYNTAX) };

@@ -125,7 +125,7 @@ use InTransaction::{Executes, Refused, Runs};
 use Operation::{Delete, Insert, Other, Ping, Read, Scan, Transaction, Update};
 
 /// In the order of their names.
-pub(super) static COMMANDS: [Command; 85] = [
+pub(super) static COMMANDS: [Command; 87] = [
     keyed("append", 3, Update, strings::append),
     greeting("auth", -2, handshake::auth),
     about("client", -2, server::client),
@@ -210,6 +210,8 @@ pub(super) static COMMANDS: [Command; 85] = [
     keyed("zrange", -4, Scan, ranges::zrange),
     keyed("zrangebyscore", -4, Scan, ranges::zrangebyscore),
     keyed("zrem", -3, Update, scores::zrem),
+    keyed("zrevrange", -4, Scan, ranges::zrevrange),
+    keyed("zrevrangebyscore", -4, Scan, ranges::zrevrangebyscore),
     keyed("zscore", 3, Read, scores::zscore),
 ];
 
@@ -237,5 +239,38 @@ mod tests {
         assert_eq!(operation(&[b"mget", b"k", b"l"]), Some(Scan));
         assert_eq!(operation(&[b"exec"]), Some(Transaction));
         assert_eq!(operation(&[b"info"]), None);
+    }
+
+    /// The rows of the page's table of commands: commands in backquotes, and the operation.
+    fn documented() -> Vec<(Vec<String>, &'static str)> {
+        let page = include_str!("../../../../docs/store.md");
+        let chapter =
+            page.split("\n### Commands\n").nth(1).unwrap().split("\n\nEach command").next().unwrap();
+        let rows = chapter
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `")?.strip_suffix(" |")?.rsplit_once(" | "));
+        let named = |cell: &str| {
+            format!("`{cell}").split('`').skip(1).step_by(2).map(str::to_ascii_lowercase).collect()
+        };
+        rows.map(|(commands, operation)| (named(commands), operation)).collect()
+    }
+
+    #[test]
+    fn the_page_has_every_command_in_its_row() {
+        let rows = documented();
+        assert_eq!(rows.len(), Operation::ALL.len() + 1);
+        let mut without_words = rows.iter().flat_map(|(names, _)| names).filter(|name| *name != "nx");
+        assert!(without_words.all(|name| find(name.as_bytes()).is_some()), "{rows:?}");
+        for command in &COMMANDS {
+            // The key alone: no option changes what it is.
+            let operation = command.operation(&[b"", b"key"]).map_or("answered at once", Operation::name);
+            let row = rows.iter().find(|(_, what)| what.starts_with(operation));
+            let (names, _) = row.expect("a row for each operation");
+            assert!(
+                names.iter().any(|name| name == command.name),
+                "{} is missing: {operation}",
+                command.name
+            );
+        }
     }
 }

@@ -35,7 +35,10 @@ pub(crate) enum Keys {
 /// Splits a condition into the part that finds records and the rest, which every record has to pass.
 pub(crate) fn plan(table: &Table, condition: Option<Typed>) -> (Access, Option<Typed>) {
     let Some(condition) = condition else { return (Access::All, None) };
-    let Some(key) = table.key else { return (Access::All, Some(condition)) };
+    // The rows of a system catalog are made anew and passed through one by one.
+    let Some(key) = table.key.filter(|_| table.system.is_none()) else {
+        return (Access::All, Some(condition));
+    };
     let mut conjuncts = match condition.node {
         Node::And(all) => all,
         _ => vec![condition],

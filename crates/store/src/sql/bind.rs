@@ -76,6 +76,12 @@ impl Binder<'_> {
             Expr::Between { expr, low, high, negated } => self.between(expr, low, high, *negated),
             Expr::In { expr, list, negated } => self.is_in(expr, list, *negated),
             Expr::Negative(inner) => {
+                if self.is_open(inner) {
+                    return Err(SqlError::new(
+                        state::AMBIGUOUS_FUNCTION,
+                        "operator is not unique: - unknown",
+                    ));
+                }
                 let inner = self.bind(inner, wanted)?;
                 if inner.kind.kind.family() != Family::Number {
                     return Err(no_operator("-", None, inner.kind.kind));
@@ -131,6 +137,10 @@ impl Binder<'_> {
         let Some(found) = self.scope.table else { return Err(missing()) };
         let own_name = self.scope.alias.unwrap_or(&found.name);
         let offset = match table {
+            None if self.scope.excluded => {
+                let message = format!("column reference \"{name}\" is ambiguous");
+                return Err(SqlError::new(state::AMBIGUOUS_COLUMN, message));
+            }
             None => 0,
             Some(table) if table == own_name => 0,
             Some("excluded") if self.scope.excluded => found.columns.len(),
@@ -239,11 +249,17 @@ impl Binder<'_> {
         let Some(function) = Function::named(name).filter(|_| !star) else {
             return Err(no_function(name, arguments.len()));
         };
-        let mut bound = Vec::with_capacity(arguments.len());
-        for (n, argument) in arguments.iter().enumerate() {
-            let first = bound.first().map(|first: &Typed| first.kind.kind);
-            bound.push(self.bind(argument, function.expected(name, n).or(first))?);
+        // What has a type of its own comes first: the others may take it over.
+        let mut bound: Vec<Option<Typed>> = vec![None; arguments.len()];
+        for open in [false, true] {
+            for (n, argument) in arguments.iter().enumerate() {
+                if bound[n].is_none() && (open || !self.is_open(argument)) {
+                    let other = bound.iter().flatten().next().map(|other| other.kind.kind);
+                    bound[n] = Some(self.bind(argument, function.expected(name, n).or(other))?);
+                }
+            }
         }
+        let bound: Vec<Typed> = bound.into_iter().flatten().collect();
         let kinds: Vec<Type> = bound.iter().map(|argument| argument.kind.kind).collect();
         let result = function.result(name, &kinds).ok_or_else(|| {
             let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();

@@ -114,7 +114,7 @@ impl Datum<'_> {
             return Ok(self);
         }
         let converted = match (from.family(), to.kind.family()) {
-            (Family::Number, Family::Number) => self.to_number(to.kind)?,
+            (Family::Number, Family::Number) => self.into_number(to.kind)?,
             (Family::Number, Family::Bool) => match self {
                 Datum::Int(value) => Datum::Bool(value != 0),
                 other => other,
@@ -123,6 +123,7 @@ impl Datum<'_> {
                 Datum::Bool(value) => Datum::Int(i64::from(value)),
                 other => other,
             },
+            (Family::Text, Family::Text) if from == Type::Bpchar && to.kind != Type::Bpchar => self.trimmed(),
             (Family::Text, Family::Text) => self,
             // A cast to text spells truth out, while a result column has one letter.
             (Family::Bool, Family::Text) => {
@@ -141,7 +142,17 @@ impl Datum<'_> {
         }
     }
 
-    fn to_number(self, to: Type) -> Result<Self, SqlError> {
+    /// A `char(n)` as other texts: blanks at its end do not count.
+    pub(crate) fn trimmed(self) -> Self {
+        match self {
+            Datum::Text(text) if text.ends_with(' ') => {
+                Datum::Text(Cow::Owned(text.trim_end_matches(' ').to_owned()))
+            }
+            other => other,
+        }
+    }
+
+    fn into_number(self, to: Type) -> Result<Self, SqlError> {
         match self {
             Datum::Int(value) if to.is_integer() => to.checked(value).map(Datum::Int),
             Datum::Int(value) => Ok(Datum::Float(value as f64)),

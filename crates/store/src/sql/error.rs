@@ -32,6 +32,8 @@ pub(crate) mod state {
     pub(crate) const DEADLOCK: &str = "40P01";
     pub(crate) const SYNTAX: &str = "42601";
     pub(crate) const DUPLICATE_COLUMN: &str = "42701";
+    pub(crate) const AMBIGUOUS_COLUMN: &str = "42702";
+    pub(crate) const AMBIGUOUS_FUNCTION: &str = "42725";
     pub(crate) const UNDEFINED_COLUMN: &str = "42703";
     pub(crate) const UNDEFINED_OBJECT: &str = "42704";
     pub(crate) const GROUPING: &str = "42803";

@@ -295,8 +295,8 @@ fn compute<'a>(
         return Ok(Datum::Null);
     }
     if step.operator == Operator::Concatenate {
-        let mut text = left.to_text(left_kind);
-        text.push_str(&right.to_text(step.operand.kind.kind));
+        let mut text = operand_text(left, left_kind);
+        text.push_str(&operand_text(right, step.operand.kind.kind));
         if text.len() > VALUE_MAX {
             let message = format!("a value of {} bytes; the limit is {VALUE_MAX}", text.len());
             return Err(SqlError::new(state::PROGRAM_LIMIT, message));
@@ -307,6 +307,10 @@ fn compute<'a>(
         (Datum::Int(a), Datum::Int(b)) => integer(*a, step, *b).map(Datum::Int),
         _ => float(left.as_float(), step.operator, right.as_float()).map(Datum::Float),
     }
+}
+
+fn operand_text(value: Datum<'_>, kind: Type) -> String {
+    if kind == Type::Bpchar { value.trimmed().to_text(kind) } else { value.to_text(kind) }
 }
 
 fn integer(a: i64, step: &Step, b: i64) -> Result<i64, SqlError> {

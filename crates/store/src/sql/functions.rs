@@ -107,8 +107,22 @@ impl Function {
             Function::BackendPid | Function::Length | Function::OctetLength => Type::Int4,
             Function::InRecovery => Type::Bool,
             Function::ToRegclass => Type::Oid,
-            Function::Coalesce | Function::Abs => arguments.first().copied().unwrap_or(Type::Text),
+            Function::Coalesce => arguments.iter().copied().reduce(wider).unwrap_or(Type::Text),
+            Function::Abs => arguments.first().copied().unwrap_or(Type::Float8),
         }
+    }
+}
+
+/// The type of one family that has room for both; of texts that differ it is text.
+pub(crate) fn wider(a: Type, b: Type) -> Type {
+    match (a.family(), a == b) {
+        (_, true) => a,
+        (Family::Text, _) => Type::Text,
+        (Family::Moment, _) => Type::Timestamptz,
+        _ if a == Type::Float8 || b == Type::Float8 => Type::Float8,
+        _ if a.size() == b.size() => Type::Int8, // oid and int4
+        _ if a.size() > b.size() => a,
+        _ => b,
     }
 }
 
@@ -135,7 +149,7 @@ pub(crate) fn call<'a>(
         Datum::Text(text) => {
             // Blanks at the end of a char(n) do not count.
             let text = match (first.kind.kind, text) {
-                (Type::Bpchar, text) if function == Function::Length => {
+                (Type::Bpchar, text) if function != Function::OctetLength => {
                     Cow::Owned(text.trim_end_matches(' ').to_owned())
                 }
                 (_, text) => text,
@@ -176,8 +190,8 @@ fn of_text<'a>(
     Ok(match function {
         Function::Length => size(text.chars().count()),
         Function::OctetLength => size(text.len()),
-        Function::Lower => Datum::Text(Cow::Owned(text.to_lowercase())),
-        Function::Upper => Datum::Text(Cow::Owned(text.to_uppercase())),
+        Function::Lower => Datum::Text(Cow::Owned(text.to_ascii_lowercase())),
+        Function::Upper => Datum::Text(Cow::Owned(text.to_ascii_uppercase())),
         Function::CurrentSetting => {
             let missing_ok = match flag {
                 Some(flag) => flag.holds(row, context)?,

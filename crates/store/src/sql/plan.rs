@@ -72,6 +72,7 @@ pub(crate) enum Plan {
         name: String,
         value: Option<String>,
         local: bool,
+        tag: &'static str,
     },
     ResetAll,
     Show(String),
@@ -179,8 +180,8 @@ fn plan(
         Statement::SetTransaction { session, modes } => {
             Plan::SetTransaction { session: *session, modes: *modes }
         }
-        Statement::Set { name, value, local } => {
-            Plan::Set { name: name.clone(), value: value.clone(), local: *local }
+        Statement::Set { name, value, local, tag } => {
+            Plan::Set { name: name.clone(), value: value.clone(), local: *local, tag }
         }
         Statement::ResetAll => Plan::ResetAll,
         Statement::Maintenance { tag, tables } => {
@@ -375,10 +376,9 @@ fn aggregate(expr: &Expr, binder: &mut Binder<'_>) -> Result<Option<Aggregate>, 
 fn name_of(expr: &Expr) -> String {
     match expr {
         Expr::Column { name, .. } | Expr::Call { name, .. } => name.clone(),
-        Expr::Bool(_) => "bool".to_owned(),
-        Expr::Cast(inner, to) => match name_of(inner) {
-            name if name == "?column?" => to.kind.catalog_name().to_owned(),
-            name => name,
+        Expr::Cast(inner, to) => match &**inner {
+            Expr::Column { .. } | Expr::Call { .. } => name_of(inner),
+            _ => to.kind.catalog_name().to_owned(),
         },
         _ => "?column?".to_owned(),
     }

@@ -369,11 +369,14 @@ impl Session {
     fn run_on_settings(&mut self, plan: &Plan, rows: &mut RowBuffer<'_>) -> Result<Completion, SqlError> {
         let text = |text: &str| (Datum::Text(text.to_owned().into()), Type::Text);
         Ok(match plan {
-            Plan::Set { name, value, local } => {
+            Plan::Set { name, value, local, tag } => {
+                let before = self.settings.get(name).map(str::to_owned);
                 self.settings.set(name, value.as_deref(), *local)?;
+                let after = self.settings.get(name).unwrap_or_default();
                 let reported = settings::reported_name(name)
-                    .map(|name| (name, self.settings.get(name).unwrap_or_default().to_owned()));
-                Completion { reported, ..Completion::new(Tag::Plain("SET")) }
+                    .filter(|_| before.as_deref() != Some(after))
+                    .map(|name| (name, after.to_owned()));
+                Completion { reported, ..Completion::new(Tag::Plain(tag)) }
             }
             Plan::ResetAll => {
                 self.settings.reset();

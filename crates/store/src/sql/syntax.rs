@@ -52,11 +52,12 @@ pub(crate) enum Statement {
         session: bool,
         modes: Modes,
     },
-    /// No value: the default.
+    /// No value: the default. The tag is SET or RESET.
     Set {
         name: String,
         value: Option<String>,
         local: bool,
+        tag: &'static str,
     },
     ResetAll,
     Show {

@@ -200,11 +200,19 @@ impl Type {
                     Err(_) => Err(invalid()),
                 }
             }
-            Type::Float8 => parse_float(text.trim()).map(Datum::Float).ok_or_else(invalid),
+            Type::Float8 => match parse_float(text.trim()) {
+                Some(value) if fits_float(text, value) => Ok(Datum::Float(value)),
+                Some(_) => Err(self.no_room_for(text.trim())),
+                None => Err(invalid()),
+            },
             Type::Text | Type::Varchar | Type::Bpchar | Type::Name => {
                 Ok(Datum::Text(Cow::Owned(text.to_owned())))
             }
-            Type::Bytea => parse_bytes(text).map(|bytes| Datum::Bytes(Cow::Owned(bytes))).ok_or_else(invalid),
+            Type::Bytea => parse_bytes(text).map(|bytes| Datum::Bytes(Cow::Owned(bytes))).ok_or_else(|| {
+                let state =
+                    if text.starts_with("\\x") { state::INVALID_PARAMETER } else { state::INVALID_TEXT };
+                SqlError { state, ..invalid() }
+            }),
             Type::Timestamp | Type::Timestamptz => moment::parse(text.trim(), self).map(Datum::Moment),
         }
     }
@@ -229,7 +237,9 @@ impl Type {
     pub(crate) fn decode(self, bytes: &[u8]) -> Result<Datum<'static>, SqlError> {
         let wrong = || {
             let message = format!("{} bytes are no binary {}", bytes.len(), self.name());
-            SqlError::new(state::INVALID_BINARY, message)
+            let needed = usize::try_from(self.size()).unwrap_or(0);
+            let is_short = bytes.len() < needed;
+            SqlError::new(if is_short { state::PROTOCOL_VIOLATION } else { state::INVALID_BINARY }, message)
         };
         Ok(match self {
             Type::Bool => match bytes {
@@ -295,11 +305,16 @@ fn parse_float(text: &str) -> Option<f64> {
         "nan" => Some(f64::NAN),
         "infinity" | "inf" | "+infinity" | "+inf" => Some(f64::INFINITY),
         "-infinity" | "-inf" => Some(f64::NEG_INFINITY),
-        word if word.bytes().all(|b| b.is_ascii_digit() || b"+-.e".contains(&b)) => {
-            word.parse().ok().filter(|value: &f64| value.is_finite())
-        }
+        word if word.bytes().all(|b| b.is_ascii_digit() || b"+-.e".contains(&b)) => word.parse().ok(),
         _ => None,
     }
+}
+
+/// Whether digits became neither infinite nor nothing.
+fn fits_float(text: &str, value: f64) -> bool {
+    let mut mantissa = text.bytes().take_while(|b| !b.eq_ignore_ascii_case(&b'e'));
+    let is_word = text.bytes().any(|b| b.eq_ignore_ascii_case(&b'n'));
+    is_word || (value.is_finite() && (value != 0.0 || !mantissa.any(|b| matches!(b, b'1'..=b'9'))))
 }
 
 /// `\x` and hexadecimal digits, or bytes with `\\` and `\ooo`.
@@ -371,7 +386,9 @@ mod tests {
             (Type::Int4, "1.5", "22P02"),
             (Type::Int4, "", "22P02"),
             (Type::Float8, "infinit", "22P02"),
-            (Type::Bytea, "\\x1", "22P02"),
+            (Type::Bytea, "\\x1", "22023"),
+            (Type::Float8, "1e400", "22003"),
+            (Type::Float8, "1e-400", "22003"),
             (Type::Bytea, "\\9", "22P02"),
             (Type::Timestamp, "yesterday", "22007"),
         ] {
@@ -398,7 +415,8 @@ mod tests {
             assert_eq!(kind.decode(&out).unwrap(), datum, "{text}");
             if kind.size() > 0 {
                 assert_eq!(out.len(), usize::try_from(kind.size()).unwrap(), "{text}");
-                assert_eq!(kind.decode(&out[1..]).unwrap_err().state, "22P03", "{text}");
+                assert_eq!(kind.decode(&out[1..]).unwrap_err().state, "08P01", "{text}");
+                assert_eq!(kind.decode(&[&out[..], b"x"].concat()).unwrap_err().state, "22P03", "{text}");
             }
         }
         assert_eq!(Type::Text.decode(b"a\0b").unwrap_err().state, "22021");

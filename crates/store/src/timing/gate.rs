@@ -8,7 +8,7 @@ use units::{Nanos, PerSecond};
 /// The rate of a stretch of time.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
-    /// Its end in real time, counted from the first request until [`Gate::start`]; `None`: it has none.
+    /// Its end in real time, counted from the first request; `None`: it has none.
     until: Option<Nanos>,
     /// 1/μ; `None`: nothing begins.
     interval: Option<Fine>,
@@ -18,6 +18,8 @@ struct Piece {
 #[derive(Clone, Debug)]
 pub struct Gate {
     pieces: Vec<Piece>,
+    /// The first request's arrival, from which the pieces count. Before it there is only the first of them.
+    origin: Option<Nanos>,
     /// The piece in which `next` lies, or an earlier one.
     current: usize,
     /// When the next may begin.
@@ -37,22 +39,25 @@ impl Gate {
         }
         let last = join.map_or(before, |join| Fine::interval(join.then));
         pieces.push(Piece { until: None, interval: Some(last) });
-        Gate { pieces, current: 0, next: Fine::default() }
+        Gate { pieces, origin: None, current: 0, next: Fine::default() }
     }
 
     /// The pieces' ends count from `origin`.
     pub fn start(&mut self, origin: Nanos) {
-        for until in self.pieces.iter_mut().filter_map(|piece| piece.until.as_mut()) {
-            *until = origin + *until;
-        }
+        self.origin = Some(origin);
+    }
+
+    /// The end of the current piece in real time, and its 1/μ.
+    fn current(&self) -> (Option<Nanos>, Option<Fine>) {
+        let piece = self.pieces[self.current];
+        (self.origin.zip(piece.until).map(|(origin, until)| origin + until), piece.interval)
     }
 
     /// The turn of a request that came at `came`.
     pub fn pass(&mut self, came: Fine, freezes: &mut Freezes) -> Fine {
         let mut turn = came.max(self.next);
         let interval = loop {
-            let piece = self.pieces[self.current];
-            match (piece.until, piece.interval) {
+            match self.current() {
                 (Some(until), _) if freezes.real_time(turn).floor() >= until => self.current += 1,
                 (Some(until), None) => turn = turn.max(freezes.store_time_ahead(until)),
                 (_, interval) => break interval.unwrap_or_default(),
@@ -65,7 +70,7 @@ impl Gate {
     /// When ∫μ dt since `turn`, which lies in the current piece with 1/μ = `interval`, reaches one.
     fn after(&mut self, turn: Fine, interval: Fine, freezes: &mut Freezes) -> Fine {
         let (mut from, mut unit, mut rest) = (turn, interval, interval);
-        while let Piece { until: Some(until), interval } = self.pieces[self.current] {
+        while let (Some(until), interval) = self.current() {
             if interval.is_some() && freezes.real_time(from + rest).floor() < until {
                 break;
             }
@@ -75,7 +80,7 @@ impl Gate {
             }
             from = edge;
             self.current += 1;
-            if let Some(interval) = self.pieces[self.current].interval {
+            if let Some(interval) = self.current().1 {
                 rest = rest.scaled(interval, unit);
                 unit = interval;
             }

@@ -82,6 +82,22 @@ pub fn server(options: &Options) -> Option<Server> {
     }
 }
 
+/// A program of PostgreSQL's, such as `psql` or `pgbench`, that is to end within a minute; its messages are in English.
+/// `None`, after a loud notice, only when `TRUETAIL_SKIP_SERVERS=1` is set.
+///
+/// # Panics
+/// When PostgreSQL is not installed.
+pub fn client(name: &str) -> Option<Command> {
+    if std::env::var_os("TRUETAIL_SKIP_SERVERS").is_some_and(|value| value == "1") {
+        eprintln!("\n*** SKIPPED: a test that needs {name} (TRUETAIL_SKIP_SERVERS=1) ***\n");
+        return None;
+    }
+    let programs = find_programs().unwrap_or_else(|reason| panic!("{reason}"));
+    let mut command = Command::new("timeout");
+    command.arg("60").arg(programs.join(name)).env("LC_ALL", "C");
+    Some(command)
+}
+
 impl Server {
     /// Makes a new cluster and starts it; about 3 s.
     ///

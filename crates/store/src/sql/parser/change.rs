@@ -70,7 +70,8 @@ impl Parser<'_> {
 
     pub(super) fn update(&mut self) -> Result<Statement, SqlError> {
         self.expect_word("update")?;
-        let table = self.from_table()?;
+        let table = self.source_table()?;
+        let table = self.aliased_table()?;
         self.expect_word("set")?;
         let assignments = self.list(Parser::assignment)?;
         if self.is_word("from") {
@@ -82,7 +83,8 @@ impl Parser<'_> {
 
     pub(super) fn delete(&mut self) -> Result<Statement, SqlError> {
         self.expect_words(&["delete", "from"])?;
-        let table = self.from_table()?;
+        let table = self.source_table()?;
+        let table = self.aliased_table()?;
         let condition = self.condition()?;
         Ok(Statement::Delete { table, condition })
     }

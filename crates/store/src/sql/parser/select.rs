@@ -10,7 +10,8 @@ impl Parser<'_> {
         self.expect_word("select")?;
         self.take_word("all")?;
         let outputs = self.list(Parser::output)?;
-        let from = if self.take_word("from")? { Some(self.from_table()?) } else { None };
+        let from = if self.take_word("from")? { Some(self.source_table()?) } else { None };
+        let from = if self.take_word("from")? { Some(self.aliased_table()?) } else { None };
         let condition = self.condition()?;
         let order = self.order()?;
         let (limit, offset) = self.limits()?;
@@ -35,7 +36,7 @@ impl Parser<'_> {
         let expr = self.expression()?;
         let alias = if self.take_word("as")? {
             Some(self.any_name()?)
-        } else if self.is_name() && !self.is_unsupported_here() {
+        } else if self.is_name() && !self.is_word("over") {
             Some(self.name()?)
         } else {
             None
@@ -43,14 +44,8 @@ impl Parser<'_> {
         Ok(Output::Value { expr, alias })
     }
 
-    /// Words that are no reserved ones, and yet begin something behind an expression or a table.
-    fn is_unsupported_here(&self) -> bool {
-        ["window", "over", "like", "ilike", "similar", "isnull", "notnull", "overlaps", "tablesample", "full"]
-            .iter()
-            .any(|word| self.is_word(word))
-    }
-
-    pub(super) fn from_table(&mut self) -> Result<FromTable, SqlError> {
+    pub(super) fn source_table(&mut self) -> Result<FromTable, SqlError> {
+    pub(super) fn aliased_table(&mut self) -> Result<FromTable, SqlError> {
         if self.is_sign("(") {
             return Err(SqlError::unsupported("subqueries"));
         }
@@ -59,13 +54,10 @@ impl Parser<'_> {
         if self.is_sign("(") {
             return Err(SqlError::unsupported("functions as tables"));
         }
-        let alias = if self.take_word("as")? {
-            Some(self.name()?)
-        } else if self.is_name() && !self.is_unsupported_here() && !self.is_word("set") {
-            Some(self.name()?)
-        } else {
-            None
-        };
+        let is_named = self.take_word("as")? || (self.is_name() && !self.is_word("set"));
+        let alias = if is_named { Some(self.name()?) } else { None };
+        let has_alias = self.take_word("as")? || (self.is_name() && !self.is_word("set"));
+        let alias = if has_alias { Some(self.name()?) } else { None };
         if self.is_sign(",") {
             return Err(SqlError::unsupported("more than one table"));
         }

@@ -112,11 +112,11 @@ impl Parser<'_> {
         if self.take_word("time")? {
             self.expect_word("zone")?;
             let value = self.setting_value()?.filter(|zone| !zone.eq_ignore_ascii_case("local"));
-            return Ok(Statement::Set { name: "timezone".to_owned(), value, local });
+            return Ok(Statement::Set { name: "timezone".to_owned(), value, local, tag: "SET" });
         }
         if self.take_word("names")? {
             let value = self.setting_value()?;
-            return Ok(Statement::Set { name: "client_encoding".to_owned(), value, local });
+            return Ok(Statement::Set { name: "client_encoding".to_owned(), value, local, tag: "SET" });
         }
         let name = self.setting_name()?;
         if !self.take_sign("=")? {
@@ -127,7 +127,7 @@ impl Parser<'_> {
             let next = self.setting_value()?.unwrap_or_default();
             value = value.map(|first| format!("{first}, {next}"));
         }
-        Ok(Statement::Set { name, value, local })
+        Ok(Statement::Set { name, value, local, tag: "SET" })
     }
 
     /// Settings are found in any case, and those of extensions have a dot.
@@ -168,7 +168,7 @@ impl Parser<'_> {
             return Ok(Statement::ResetAll);
         }
         let name = self.setting_name()?;
-        Ok(Statement::Set { name, value: None, local: false })
+        Ok(Statement::Set { name, value: None, local: false, tag: "RESET" })
     }
 
     pub(super) fn show(&mut self) -> Result<Statement, SqlError> {
