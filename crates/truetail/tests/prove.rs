@@ -6,7 +6,14 @@ mod program;
 
 use program::Scratch;
 use serde_json::Value;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use testkit::documented::Schema;
+
+/// The machine, for one proof at a time: a driver that waits for a processor would look late.
+fn alone() -> MutexGuard<'static, ()> {
+    static MACHINE: Mutex<()> = Mutex::new(());
+    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The document on disk is the printed one.
 fn kept(scratch: &Scratch, directory: &str) -> Value {
@@ -28,6 +35,7 @@ fn names<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
 
 #[test]
 fn truetail_passes_every_scenario_on_the_simulated_clock() {
+    let _alone = alone();
     let scratch = Scratch::new("prove-simulated");
     let ended = scratch.truetail(&["prove", "--simulated", "--json", "-o", "a"]).well();
     let proof = ended.json();
@@ -59,6 +67,7 @@ fn truetail_passes_every_scenario_on_the_simulated_clock() {
 
 #[test]
 fn the_paper_is_run_again() {
+    let _alone = alone();
     let scratch = Scratch::new("prove-nosqlmark");
     let proof = scratch.truetail(&["prove", "--experiment", "nosqlmark", "--json", "-o", "a"]).well().json();
     let checks = proof["nosqlmark"]["checks"].as_array().expect("checks");
@@ -74,6 +83,7 @@ fn the_paper_is_run_again() {
 
 #[test]
 fn a_node_joins() {
+    let _alone = alone();
     let scratch = Scratch::new("prove-elasticity");
     let proof = scratch.truetail(&["prove", "--experiment", "elasticity", "--json", "-o", "a"]).well().json();
     assert!(proof["elasticity"].is_object(), "{proof:#}");
@@ -84,6 +94,7 @@ fn a_node_joins() {
 /// None is described that no proof prints; what a proof prints and the page does not say, the other tests look for.
 #[test]
 fn every_field_of_the_page_is_printed_by_one_of_the_proofs() {
+    let _alone = alone();
     let scratch = Scratch::new("prove-documents");
     let kinds: [&[&str]; 4] = [
         &["--simulated", "--scenario", "steady", "-o", "a"],
@@ -98,6 +109,7 @@ fn every_field_of_the_page_is_printed_by_one_of_the_proofs() {
 
 #[test]
 fn no_driver_does_anything_unasked() {
+    let _alone = alone();
     let scratch = Scratch::new("prove-traps");
     let document = scratch.truetail(&["prove", "--driver-traps", "--json", "-o", "a"]).well().json();
     let mut drivers = names(&document["drivers"], "driver");
