@@ -127,7 +127,7 @@ fn a_tool_that_states_the_service_times_omits() {
     assert_eq!(planted("tools-omits", service_times()), "omits");
 }
 
-/// The stall alone, without the queue behind it: neither the one nor the other.
+/// Half of each wait: neither the one nor the other.
 #[test]
 fn a_tool_that_corrects_half_approximates() {
     let times = response_times().map(|time| if time > 200 { time / 2 } else { time });
