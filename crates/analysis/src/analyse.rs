@@ -5,9 +5,13 @@ use crate::cell::Cell;
 use crate::evidence::{Arrivals, Evidence};
 use crate::host::HostEvidence;
 use crate::input::{AnalysisError, Input, Options, Plan, measured_span};
+use crate::staleness;
 use crate::summary::scope_summary;
 use crate::{Analysis, ClientTotals, Counts, HeatMap, RecordingInfo, Scope, ScopeSummary, Series, limits};
-use record::{Ending, Event, LoadModel, Measure, PhaseFacts, PhaseKind, Recording, RunHeader, SampleBatch};
+use record::{
+    Ending, Event, LoadModel, Measure, NoiseSourceFacts, PhaseFacts, PhaseKind, Recording, RunHeader,
+    SampleBatch,
+};
 use stats::Distribution;
 use std::sync::atomic::{AtomicU64, Ordering};
 use units::{Instant, Nanos, PerSecond, Quantile};
@@ -130,7 +134,8 @@ pub(crate) fn conclude(inputs: Vec<Input>, plan: &Plan, all: Accumulator, option
         load: all.load.points(plan.model, run_end(&inputs, plan, &all)),
         clients: clients(&inputs, plan, &all),
         events: events(&inputs, plan),
-        noise_sources: inputs.iter().flat_map(|i| i.noise_sources.clone()).collect(),
+        noise_sources: noise_sources(&inputs),
+        staleness: staleness::staleness(&inputs, plan, options),
         total,
         scopes,
         anatomy,
@@ -139,6 +144,11 @@ pub(crate) fn conclude(inputs: Vec<Input>, plan: &Plan, all: Accumulator, option
         recordings: inputs.into_iter().map(|i| i.info).collect(),
         overlay: None,
     }
+}
+
+fn noise_sources(inputs: &[Input]) -> Vec<NoiseSourceFacts> {
+    let all = inputs.iter().flat_map(|input| &input.noise_sources);
+    all.filter(|source| !staleness::is_of_probes(source)).cloned().collect()
 }
 
 /// Rates of all clients together, 1/s: each client's counts in its own measured time.

@@ -30,6 +30,7 @@ pub mod overlay;
 mod pyramid;
 mod reasons;
 mod repeats;
+mod staleness;
 mod stated;
 mod summary;
 
@@ -44,4 +45,5 @@ pub use model::{
 };
 pub use overlay::{Overlay, OverlayOptions, overlay};
 pub use repeats::{RepeatedMeasure, RepeatedRow, across_repeats};
+pub use staleness::{LagBound, Staleness};
 pub use stated::facts;

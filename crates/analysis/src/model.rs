@@ -33,10 +33,12 @@ pub struct Analysis {
     pub load: Vec<LoadPoint>,
     /// What happened besides requests; clipped to the first 10,000.
     pub events: Vec<Event>,
-    /// The noise sources of all recordings, available or not.
+    /// The noise sources of all recordings, available or not; without those of probes, which are no noise.
     pub noise_sources: Vec<NoiseSourceFacts>,
     /// Totals per client.
     pub clients: Vec<ClientTotals>,
+    /// How long writes took to be read; `None` where no probe asked.
+    pub staleness: Option<crate::Staleness>,
     /// A store's truth laid over it, where there is a log of it: set by whoever has one, with [`crate::overlay()`].
     pub overlay: Option<crate::Overlay>,
 }

@@ -21,6 +21,14 @@ pub mod facts {
     pub const AS_ASKED: &str = "as asked";
     /// How its value begins where that could not be told.
     pub const NOT_VERIFIED: &str = "not verified";
+    /// Capability: this, and then the key of the record that probes of the read-after-write lag wrote and read.
+    pub const PROBE_OF: &str = "read-after-write probe of ";
+    /// Noise source: the least that a probe's lag can be, ns, from the acknowledgement of its write to when it ended.
+    pub const LAG_AT_LEAST: &str = "read-after-write lag, at least";
+    /// Noise source: the most that it can be, over the same window; none where the write was never seen.
+    pub const LAG_AT_MOST: &str = "read-after-write lag, at most";
+    /// Noise source: probes that learnt nothing, one by one, each from its begin to its failure.
+    pub const PROBES_FAILED: &str = "read-after-write probes that failed";
 }
 
 fn find<'a>(facts: &'a [(String, String)], name: &str) -> Option<&'a str> {

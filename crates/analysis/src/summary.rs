@@ -8,7 +8,7 @@ use stats::{Distribution, View};
 use units::{Bound, Estimate, Nanos, Quantile};
 
 /// The method name of extremes in `docs/statistics.md`: unlike an exact number, it has no interval.
-const OBSERVED_ONCE: &str = "observed in one run";
+pub(crate) const OBSERVED_ONCE: &str = "observed in one run";
 
 /// All measures that exist in the cell.
 pub(crate) fn scope_summary(scope: Scope, name: String, cell: &Cell, options: &Options) -> ScopeSummary {

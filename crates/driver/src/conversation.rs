@@ -3,6 +3,7 @@
 use crate::{Command, OpError, Reply, Session, ValueRef};
 use std::future::Future;
 use std::task::Poll;
+use units::Outcome;
 
 /// A session as a transaction's code uses it. `load` implements it with stamps, [`Direct`] without.
 pub trait Conversation {
@@ -28,12 +29,19 @@ pub trait Conversation {
 /// Drives a session without stamps, blocking the thread: for set-up, checks and tests.
 pub struct Direct<'a, S: Session> {
     session: &'a mut S,
+    gives_up: &'a dyn Fn() -> bool,
 }
 
 impl<'a, S: Session> Direct<'a, S> {
     /// Wraps a session.
     pub fn new(session: &'a mut S) -> Direct<'a, S> {
-        Direct { session }
+        Direct { session, gives_up: &|| false }
+    }
+
+    /// Wraps a session whose exchanges are given up, as [`Outcome::Timeout`] that loses the session, when `gives_up` says
+    /// so. It is asked while an answer is waited for, each 10 ms at least; sessions that block are never given up.
+    pub fn until(session: &'a mut S, gives_up: &'a dyn Fn() -> bool) -> Direct<'a, S> {
+        Direct { session, gives_up }
     }
 
     /// Stages one command, exchanges, and gives its reply.
@@ -62,6 +70,9 @@ impl<'a, S: Session> Direct<'a, S> {
         loop {
             if let Poll::Ready(result) = self.session.poll_reply() {
                 return result;
+            }
+            if (self.gives_up)() {
+                return Err(OpError::lost(Outcome::Timeout));
             }
             if let Some(fd) = self.session.descriptor() {
                 let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };

@@ -80,3 +80,32 @@ impl Bucket {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_keeps_its_extremes() {
+        let times = |begin: u64, response: f64, service: Option<f64>| Times { begin, response, service };
+        let all = [
+            times(0, 4.0, None),
+            times(999, 8.0, Some(1.0)),
+            times(1, 3.0, Some(3.0)),
+            times(2, 1.0, Some(2.0)),
+        ];
+        // What begins after the end has no bucket.
+        let all = all.into_iter().chain([times(360_000, 9.0, None), times(359_999, 7.0, Some(5.0))]);
+        let timeline = Timeline::of(Nanos(360_000), all);
+        assert_eq!((timeline.width, timeline.buckets.len()), (Nanos(1_000), BUCKETS));
+        let bucket = |count, mean, longest, service| Bucket {
+            count,
+            mean_response: Some(mean),
+            longest_response: Some(longest),
+            longest_service: Some(service),
+        };
+        assert_eq!(timeline.buckets[0], bucket(4, 4.0, 8.0, 3.0));
+        assert_eq!(timeline.buckets[1], Bucket::default());
+        assert_eq!(timeline.buckets[BUCKETS - 1], bucket(1, 7.0, 7.0, 5.0));
+    }
+}

@@ -17,7 +17,8 @@ pub struct Answer {
     /// What was decided of the request; `None` for what is answered at once and not logged: greetings,
     /// authentication, errors about the protocol itself.
     pub decision: Option<Decision>,
-    /// How far what was read lies behind what was written; `None` for all but reads of one record.
+    /// How far what was read lies behind what was written, or in how long a write is everywhere
+    /// ([`crate::Engine::spread`]); `None` for all but reads of one record and writes outside of transactions.
     pub staleness: Option<Staleness>,
     /// End of its bytes in [`Answers::bytes`]; they begin where the previous answer's end.
     pub end: usize,

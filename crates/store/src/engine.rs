@@ -10,7 +10,7 @@ pub use settings::Settings;
 use crate::fault::{Acts, Faults};
 use crate::{
     Access, Arrival, ConnectionFault, Data, Decision, Injection, Model, Operation, Replication, Rules,
-    Timing, View,
+    Staleness, Timing, View,
 };
 use units::{Nanos, Seed};
 
@@ -128,6 +128,13 @@ impl Engine {
     /// The latest turn of a request: nothing may look at data as of an earlier moment any more.
     pub fn last_begun(&self) -> Nanos {
         self.timing.last_begun()
+    }
+
+    /// What the truth log says of a write that was made: no version is missed, and its age is the time from
+    /// [`Decision::begun`] until every node shows it. Costs a draw for each node.
+    pub fn spread(&self, decision: &Decision) -> Staleness {
+        let age = self.replication.delays().to_all(decision.node, decision.number);
+        Staleness { age, ..Staleness::default() }
     }
 
     /// The records.

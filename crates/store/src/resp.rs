@@ -57,6 +57,8 @@ pub const QUEUED_MAX: usize = 4 << 20;
 pub const QUEUED_WORD: usize = 32;
 /// The most keys that a connection may watch.
 pub const WATCHED_MAX: usize = 1_024;
+/// The most bytes of them.
+pub const WATCHED_BYTES_MAX: usize = 1 << 20;
 
 /// One client's connection.
 #[derive(Debug)]

@@ -261,7 +261,14 @@ fn watched_keys_have_a_limit() {
     let fits = format!("WATCH {}", keys[1..].join(" "));
     assert_eq!(client.line(&mut store, &fits), "+OK\r\n");
     assert_eq!(client.line(&mut store, &fits), "+OK\r\n");
-    assert_eq!(client.line(&mut store, "WATCH 0"), "-ERR this store watches at most 1024 keys\r\n");
+    let refused = "-ERR this store watches at most 1024 keys of 1048576 bytes together\r\n";
+    assert_eq!(client.line(&mut store, "WATCH 0"), refused);
+    assert_eq!(client.line(&mut store, "UNWATCH"), "+OK\r\n");
+    for (letter, expected) in [("a", "+OK\r\n"), ("b", "+OK\r\n"), ("c", refused)] {
+        client.received.clear();
+        client.send(&mut store, &encoded(&["WATCH", &letter.repeat(WORD_MAX)]));
+        assert_eq!(String::from_utf8_lossy(&client.received), expected);
+    }
 }
 
 #[test]

@@ -25,6 +25,7 @@ Examples:
 const MAY_BE_NEGATIVE: &[&str] = &[
     "scale",
     "rate",
+    "capacity",
     "think",
     "visit",
     "phases",
@@ -164,7 +165,7 @@ pub(crate) enum Command {
     /// Compare two recordings, or two commands run in turn
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArguments),
-    /// Write a recording in another format
+    /// Write a recording or a truth log in another format
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportArguments),
     /// Find the highest offered rate that holds a limit on response time
@@ -227,12 +228,14 @@ const REPORT_EXAMPLES: &str = "\
 Examples:
   truetail report recordings/20261121-093000-ycsb-sqlite
   truetail report client-0/ client-1/ --out merged/
+  truetail report run/ --truth truth/                        beside the log of `truetail store --truth truth/`
 Exit codes: 0 done, 2 could not be read, 3 the verdict is invalid.";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   truetail export before/ -o before.csv
   truetail export before/ --format hdr --measure service -o before.hlog
+  truetail export truth/ -o truth.csv                        the log of `truetail store --truth truth/`
 Exit codes: 0 done, 2 could not be exported.";
 
 const STORE_EXAMPLES: &str = "\
@@ -350,7 +353,7 @@ pub(crate) struct CompareArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct ExportArguments {
-    /// A recording
+    /// A recording, or a truth log of `truetail store` (csv alone)
     #[arg(value_name = "DIR")]
     pub(crate) recording: PathBuf,
 

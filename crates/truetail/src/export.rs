@@ -1,4 +1,6 @@
-//! `export`: a recording in another format.
+//! `export`: a recording or a truth log in another format.
+
+mod truth;
 
 use crate::cli::ExportArguments;
 use crate::{Ended, output};
@@ -6,26 +8,30 @@ use anyhow::{Context, anyhow, bail};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
-use record::{LoadModel, Measure, NO_SESSION, Recording, Sample, SampleBatch};
+use record::{LoadModel, Measure, NO_SESSION, Recording, Sample, SampleBatch, TruthLog};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 use units::Instant;
 
 pub(crate) fn run(arguments: ExportArguments, json: bool) -> anyhow::Result<Ended> {
     let arguments = &arguments;
     let format = format(arguments, json)?;
-    let recording = Recording::open(&arguments.recording)?;
+    let source = Source::open(&arguments.recording, format)?;
     let mut out: Box<dyn Write + Send> = match &arguments.out {
         Some(path) => {
             Box::new(std::fs::File::create(path).with_context(|| format!("can't create {}", path.display()))?)
         }
         None => Box::new(io::stdout()),
     };
-    match format {
-        Format::Csv => csv(&recording, out)?,
-        Format::Hdr => hdr(&recording, measure(arguments, recording.header().load.model)?, &mut out)?,
-        Format::Json => {
+    match (source, format) {
+        (Source::Truth(log), _) => truth::csv(&log, &mut out)?,
+        (Source::Recording(recording), Format::Csv) => csv(&recording, out)?,
+        (Source::Recording(recording), Format::Hdr) => {
+            hdr(&recording, measure(arguments, recording.header().load.model)?, &mut out)?;
+        }
+        (Source::Recording(recording), Format::Json) => {
             let analysis = analysis::analyse(&[recording], &crate::output::analysis_options())?;
             let text = serde_json::to_string_pretty(&report::json::document(&analysis))?;
             writeln!(out, "{text}")?;
@@ -37,11 +43,43 @@ pub(crate) fn run(arguments: ExportArguments, json: bool) -> anyhow::Result<Ende
     Ok(Ended::Well)
 }
 
+/// What is exported.
+enum Source {
+    Recording(Recording),
+    Truth(TruthLog),
+}
+
+impl Source {
+    fn open(path: &Path, format: Format) -> anyhow::Result<Source> {
+        match (TruthLog::is_at(path), format) {
+            (false, _) => Ok(Source::Recording(Recording::open(path)?)),
+            (true, Format::Csv) => Ok(Source::Truth(TruthLog::open(path)?)),
+            (true, Format::Hdr | Format::Json) => bail!(
+                "--format {}: {} is a truth log, which can be exported as csv; `truetail report RUN --truth {}` \
+                 lays it over a run",
+                format.name(),
+                path.display(),
+                path.display()
+            ),
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Format {
     Csv,
     Hdr,
     Json,
+}
+
+impl Format {
+    fn name(self) -> &'static str {
+        match self {
+            Format::Csv => "csv",
+            Format::Hdr => "hdr",
+            Format::Json => "json",
+        }
+    }
 }
 
 /// What is wanted; refused before anything is opened for writing.

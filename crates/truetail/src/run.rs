@@ -21,8 +21,10 @@ use workload::dataset::CheckResult;
 mod header;
 mod live;
 mod repeat;
+mod staleness;
 
 pub(crate) use repeat::repeat;
+use staleness::{Prober, Probing};
 
 /// A finished run.
 pub(crate) struct Done {
@@ -181,6 +183,7 @@ impl Action for RunAction<'_> {
         })?;
         let target_facts = prepare(target, &mut workload)?;
         let sessions = load::connect_all(target, &statements, isolation, spec.sessions)?;
+        let prober = self.prober(target)?;
         let mut header = header::make(&header::Parts {
             options: self.options,
             url: self.url,
@@ -194,6 +197,7 @@ impl Action for RunAction<'_> {
         let sources = noise::registry(); // before this thread gives CPUs up: they count those of the process
         let off_workers = load::OffWorkers::of(&spec.cpus);
         header.capabilities.extend(header::helpers(&spec, &off_workers));
+        header.capabilities.extend(prober.as_ref().map(Prober::capability));
 
         // Not before: a signal while connecting or loading the data set ends the program at once.
         let stop = interrupt::flag();
@@ -207,7 +211,11 @@ impl Action for RunAction<'_> {
         let view = (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, interval));
         let journal = Events { sink: recorder.events() };
         let subject = Subject { target, sessions, statements: &statements, isolation, workload: &workload };
-        let totals = load::run(subject, &spec, clock, producers, &journal, stop)?;
+        let (totals, probes) = std::thread::scope(|scope| {
+            let probing = prober.map(|prober| prober.start(scope, &recorder, clock)).transpose()?;
+            let totals = load::run(subject, &spec, clock, producers, &journal, stop)?;
+            anyhow::Ok((totals, probing.map(Probing::stop)))
+        })?;
         if let Some(view) = view {
             view.stop();
         }
@@ -215,7 +223,9 @@ impl Action for RunAction<'_> {
         set_phase_spans(&recorder, &spec, clock, totals);
         let checks = check_after(target, &workload);
         let trouble = recorder.trouble();
-        let finished = recorder.finish(end_of_run(totals, trouble.clone(), &checks)).with_context(|| {
+        let mut end = end_of_run(totals, trouble.clone(), &checks);
+        end.facts.extend(probes);
+        let finished = recorder.finish(end).with_context(|| {
             format!("the recording has no end; `truetail report {}` shows it", self.directory.display())
         })?;
         let trouble = trouble.or(finished.end.trouble.clone());
@@ -224,6 +234,15 @@ impl Action for RunAction<'_> {
         }
         drop(off_workers); // the analysis may have all CPUs
         conclude(self.directory, trouble.is_some(), self.quantiles)
+    }
+}
+
+impl RunAction<'_> {
+    /// What `--check staleness` asks for.
+    fn prober<'a, T: Target>(&self, target: &'a T) -> anyhow::Result<Option<Prober<'a, T>>> {
+        let client = self.options.client().number;
+        let prober = || Prober::prepare(target, client, self.options.seed());
+        self.options.probe(self.url)?.then(prober).transpose()
     }
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use units::{Nanos, Quantile, Seed, parse_duration, parse_quantile};
 
+mod beside;
 mod client;
 mod file;
 mod load;
@@ -178,6 +179,11 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) client: Option<ClientNumber>,
 
+    /// Measure beside the load: `staleness`, how long it takes until a write is read (see docs/load.md)
+    #[arg(long, value_name = "WHAT", help_heading = "Load")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) check: Option<String>,
+
     /// In a file: print JSON, as `--json` does.
     #[arg(skip)]
     #[serde(skip_serializing)]
@@ -259,7 +265,8 @@ impl RunOptions {
             repeat,
             report_interval,
             percentiles,
-            client
+            client,
+            check
         )
     }
 
@@ -314,7 +321,6 @@ impl RunOptions {
         Ok(toml::to_string(&self.shown()?)?)
     }
 
-    /// The wanted workload.
     /// What is asked of a target when nothing is said.
     pub(crate) fn default_workload(&self) -> &'static str {
         if self.has_key_value_target() { "noop" } else { "ycsb" }
@@ -325,6 +331,7 @@ impl RunOptions {
         url.and_then(|url| registry::driver_of(&url).ok()).is_some_and(|entry| entry.key_value)
     }
 
+    /// The wanted workload.
     pub(crate) fn workload_choice(&self) -> anyhow::Result<WorkloadChoice> {
         let mut parameters = Vec::new();
         for pair in &self.param {
@@ -423,6 +430,7 @@ impl RunOptions {
         effective.clock()?;
         effective.server_cpus()?;
         effective.quantiles()?;
+        effective.probe(&url)?;
         let repeats = effective.repeat.unwrap_or(1);
         if !(1..=1000).contains(&repeats) {
             bail!("--repeat {repeats}: must be in 1..1000");

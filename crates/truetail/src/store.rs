@@ -31,16 +31,7 @@ pub(crate) fn run(arguments: &StoreArguments, json: bool) -> anyhow::Result<Comm
     let places = Places { resp: &running.resp, postgres: &running.postgres };
     if json {
         // One line each: whoever started it waits for the first, and gets the second at the end.
-        output::result(
-            &json!({
-                "schema": "truetail.store/1",
-                "event": "listening",
-                "resp": shown(places.resp),
-                "postgres": shown(places.postgres),
-                "settings": settings.iter().map(|(n, v)| json!({"name": n, "value": v})).collect::<Vec<_>>(),
-            })
-            .to_string(),
-        )?;
+        output::result(&places.document(&settings).to_string())?;
     } else {
         output::result(&places.text(&settings, arguments))?;
     }
@@ -106,6 +97,18 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
+    /// The first document of `--json`.
+    fn document(&self, settings: &[(&'static str, String)]) -> serde_json::Value {
+        let setting = |(name, value): &(&str, String)| json!({"name": name, "value": value});
+        json!({
+            "schema": "truetail.store/1",
+            "event": "listening",
+            "resp": shown(self.resp),
+            "postgres": shown(self.postgres),
+            "settings": settings.iter().map(setting).collect::<Vec<_>>(),
+        })
+    }
+
     fn text(&self, settings: &[(&'static str, String)], arguments: &StoreArguments) -> String {
         let mut text = String::from("the simulated store listens; Ctrl-C ends it\n");
         let mut line = |name: &str, value: &str| text += &format!("{name:<10}{value}\n");
@@ -175,11 +178,9 @@ fn late(histogram: &LogHistogram) -> Option<[(&'static str, Nanos); 4]> {
 /// The last document of `--json`.
 fn document(ended: &Ended) -> serde_json::Value {
     let totals = &ended.totals;
-    let late = late(&ended.lateness).map(|times| {
-        times
-            .into_iter()
-            .map(|(name, nanos)| (name.to_owned(), json!(nanos.0)))
-            .collect::<serde_json::Map<_, _>>()
+    let late = late(&ended.lateness).map(|[p50, p99, p999, max]| {
+        let quantiles = [p50, p99, p999].map(|(name, nanos)| (name.to_owned(), json!(nanos.0)));
+        json!({"quantiles": serde_json::Map::from_iter(quantiles), "max": max.1.0})
     });
     json!({
         "schema": "truetail.store/1",
@@ -197,4 +198,40 @@ fn document(ended: &Ended) -> serde_json::Value {
             "missing": truth.end.dropped + truth.end.unwritable,
         })),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::store::server::ServerTotals;
+    use record::{TruthEnd, TruthFinished};
+
+    fn ended() -> Ended {
+        let mut lateness = LogHistogram::new();
+        (1..=1000).for_each(|n| lateness.record(n * 1000));
+        Ended {
+            totals: ServerTotals { connections: 3, refused: 1, broken: 2, answered: 1000, unanswered: 4 },
+            lateness,
+            truth: Some(TruthFinished { path: "truth".into(), end: TruthEnd::new(Vec::new()) }),
+        }
+    }
+
+    #[test]
+    fn the_documents_are_described() {
+        let places = Places { resp: &["127.0.0.1:7379".parse().unwrap()], postgres: &[] };
+        let listening = places.document(&[("capacity", "1000/s".to_owned())]);
+        let schema = testkit::documented::Schema::new("truetail.store/1");
+        assert_eq!(schema.differences(&[listening, document(&ended())]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_end_is_told_in_words() {
+        let words = summary(&ended());
+        assert!(
+            words.starts_with("1,000 requests answered, 4 not; 3 connections, 1 refused, 2 closed"),
+            "{words}"
+        );
+        assert!(words.contains("p50 500 µs, p99 990 µs"), "{words}");
+        assert!(lateness(&LogHistogram::new()).ends_with("nothing was answered"));
+    }
 }

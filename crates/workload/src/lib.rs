@@ -16,6 +16,7 @@ pub mod dataset;
 pub mod distribution;
 pub mod names;
 pub mod noop;
+pub mod staleness;
 pub mod transaction;
 pub mod ycsb;
 

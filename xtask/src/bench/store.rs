@@ -61,9 +61,11 @@ fn lateness(
     run.args(["-d", &seconds]).arg("--out").arg(&out);
     child::run(&mut run, &[0, 3])?;
     let ended = store.end()?;
-    for quantile in ["p50", "p99", "p99.9", "max"] {
-        let nanos = number_at(&ended, &format!("/own_lateness/{quantile}"))?;
-        figures.add(&format!("{protocol} {RATE}  own lateness {quantile}"), "µs", nanos / 1e3);
+    for (name, path) in
+        [("p50", "quantiles/p50"), ("p99", "quantiles/p99"), ("p99.9", "quantiles/p99.9"), ("max", "max")]
+    {
+        let nanos = number_at(&ended, &format!("/own_lateness/{path}"))?;
+        figures.add(&format!("{protocol} {RATE}  own lateness {name}"), "µs", nanos / 1e3);
     }
     Ok(())
 }

@@ -6,7 +6,8 @@ use units::{Instant, Nanos, Outcome, Quantile};
 /// A store's truth and a client's measurement of the same requests.
 ///
 /// All values are of the very requests that were paired: they carry no uncertainty of sampling, only that of the
-/// clocks ([`Overlay::tolerance`] bounds it) and of histogram buckets (2⁻¹² of a value; mean and maximum are exact).
+/// clocks ([`Overlay::tolerance`] bounds it). Above 2²⁰ requests quantiles are those of a histogram's buckets, 2⁻¹² of a value
+/// wide, as those of the difference and of the lateness always are; mean and maximum are exact.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Overlay {
     /// The store.

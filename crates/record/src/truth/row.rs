@@ -30,7 +30,9 @@ pub struct TruthRow {
     pub node: u8,
     /// Whether `arrived` is a kernel stamp.
     pub stamped: bool,
-    /// How far what was read lies behind what was written; `None` for all but reads of one record.
+    /// Of a read, how far what was read lies behind what was written. Of a write, `age` alone means something: how long
+    /// after [`TruthRow::begun`] the last of all nodes shows it. `None` for all but reads of one record, and writes
+    /// that were made and are not part of a transaction.
     pub staleness: Option<TruthStaleness>,
     /// [`key_hash`] of the record's key; `None` where there is no such key. Equal for a read and the writes that it
     /// could have seen.
@@ -62,14 +64,14 @@ impl TruthRow {
     }
 }
 
-/// How far what a read saw lies behind what was written.
+/// How far what a read saw lies behind what was written; of a write see [`TruthRow::staleness`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TruthStaleness {
     /// Newer versions that existed.
     pub versions: u32,
     /// How long the oldest of them had existed; zero if there was none.
     pub time: Nanos,
-    /// Since when the version that was read had existed.
+    /// Since when the version that was read had existed; of a write, in how long every node shows it.
     pub age: Nanos,
 }
 

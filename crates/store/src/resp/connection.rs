@@ -4,7 +4,7 @@ use super::parse::Trust;
 use super::refusal::{ABORTED, Refusal};
 use super::reply::Version;
 use super::transaction::Queue;
-use super::{Instance, WATCHED_MAX};
+use super::{Instance, WATCHED_BYTES_MAX, WATCHED_MAX};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,8 +58,11 @@ impl Connection {
         if self.watched.contains(key) {
             return Ok(());
         }
-        if self.watched.len() >= WATCHED_MAX {
-            return Err(Refusal::quoting(format!("ERR this store watches at most {WATCHED_MAX} keys")));
+        let bytes: usize = self.watched.iter().map(|key| key.len()).sum();
+        if self.watched.len() >= WATCHED_MAX || bytes + key.len() > WATCHED_BYTES_MAX {
+            return Err(Refusal::quoting(format!(
+                "ERR this store watches at most {WATCHED_MAX} keys of {WATCHED_BYTES_MAX} bytes together"
+            )));
         }
         self.instance.watch(key, &self.changed);
         self.watched.insert(key.into());

@@ -7,7 +7,7 @@ use super::refusal::{NO_AUTHENTICATION, NOT_IN_TRANSACTION, Refusal};
 use super::reply::Reply;
 use super::table::{self, Command, InTransaction};
 use super::{ANSWER_MAX, ANSWER_TIGHT, ANSWERS_MAX, Instance};
-use crate::{Answers, Arrival, Decision, Ending, Engine, Injection, Operation, Received, View};
+use crate::{Access, Answers, Arrival, Decision, Ending, Engine, Injection, Operation, Received, View};
 use std::sync::Arc;
 
 /// A connection and what has been read of it.
@@ -119,6 +119,10 @@ impl Turn<'_> {
             call.run(command, words);
             staleness = call.store.staleness().filter(|_| operation == Operation::Read);
             call.reply.finish();
+            let refused = self.bytes.first() == Some(&b'-');
+            if operation.access() == Access::Write && !refused {
+                staleness = Some(self.engine.spread(&decision));
+            }
         } else if command.in_transaction() == InTransaction::Executes {
             // What was to be committed is lost, as with a real failure.
             connection.abort();

@@ -47,6 +47,14 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
+    /// The number of rows; 0 where it says none.
+    fn rows(self) -> u64 {
+        match self {
+            Tag::Insert(rows) | Tag::Counted(_, rows) => rows,
+            Tag::Plain(_) => 0,
+        }
+    }
+
     pub(crate) fn write(self, out: &mut Vec<u8>) {
         // Writing into a Vec cannot fail.
         let _ = match self {
@@ -269,7 +277,9 @@ impl Session {
             Plan::Delete(delete) => Tag::Counted("DELETE", delete.run(&mut target, &context)?),
             _ => return Err(SqlError::new(state::INTERNAL, "not a statement about rows")),
         };
-        Ok(Completion::new(tag))
+        // Of a write in a transaction, COMMIT decides when it is there.
+        let staleness = (!self.in_block() && tag.rows() > 0).then(|| engine.spread(call.decision));
+        Ok(Completion { staleness, ..Completion::new(tag) })
     }
 
     fn run_on_tables(

@@ -180,6 +180,13 @@ mod tests {
     }
 
     #[test]
+    fn the_document_is_described() {
+        let schema = testkit::documented::Schema::new("truetail.driver-traps/1");
+        let drivers = [("redis", judge(&honest(), SECONDS * RATE))];
+        assert_eq!(schema.differences(&[document(&drivers)]), Vec::<String>::new());
+    }
+
+    #[test]
     fn each_trick_is_seen() {
         let with = |change: &dyn Fn(&mut Vec<Sample>)| {
             let mut samples = honest();

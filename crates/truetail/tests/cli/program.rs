@@ -4,7 +4,7 @@ use record::{Event, EventKind, Recording};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 
 /// A directory for one test, removed at its end; the program runs in it.
 pub(crate) struct Scratch {
@@ -53,14 +53,16 @@ impl Scratch {
     pub(crate) fn start(&self, arguments: &[&str]) -> Running {
         let mut child = self.command(arguments).spawn().expect("the program starts");
         let lines = BufReader::new(child.stderr.take().expect("stderr is piped"));
-        Running { child, lines, said: String::new(), arguments: arguments.join(" ") }
+        let results = BufReader::new(child.stdout.take().expect("stdout is piped"));
+        let (said, printed) = (String::new(), String::new());
+        Running { child, lines, said, results, printed, arguments: arguments.join(" ") }
     }
 
     /// The program with these arguments, for whoever wants to change more of how it starts.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_truetail"));
         command.args(arguments).current_dir(&self.directory);
-        command.env_remove("PGPASSWORD").env_remove("PGPASSFILE");
+        command.env_remove("PGPASSWORD").env_remove("PGPASSFILE").env_remove("REDISCLI_AUTH");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -145,10 +147,25 @@ pub(crate) struct Running {
     child: Child,
     lines: BufReader<ChildStderr>,
     said: String,
+    results: BufReader<ChildStdout>,
+    printed: String,
     arguments: String,
 }
 
 impl Running {
+    /// Waits until stdout has printed a line with `part`; the line.
+    pub(crate) fn wait_for_result(&mut self, part: &str) -> String {
+        loop {
+            let mut line = String::new();
+            let read = self.results.read_line(&mut line).expect("UTF-8 on stdout");
+            assert!(read > 0, "{} ended before it printed `{part}`: {}", self.arguments, self.printed);
+            self.printed.push_str(&line);
+            if line.contains(part) {
+                return line;
+            }
+        }
+    }
+
     /// Waits until stderr has said a line with `part`; the line.
     pub(crate) fn wait_for(&mut self, part: &str) -> String {
         loop {
@@ -189,11 +206,10 @@ impl Running {
 
     /// Waits for the end; `None` as a code is a signal.
     pub(crate) fn wait(mut self) -> Ended {
-        let mut stdout = String::new();
-        self.child.stdout.take().expect("stdout is piped").read_to_string(&mut stdout).expect("UTF-8");
+        self.results.read_to_string(&mut self.printed).expect("UTF-8");
         self.lines.read_to_string(&mut self.said).expect("UTF-8");
         let status = self.child.wait().expect("the program ends");
-        Ended { arguments: self.arguments, code: status.code(), stdout, stderr: self.said }
+        Ended { arguments: self.arguments, code: status.code(), stdout: self.printed, stderr: self.said }
     }
 }
 

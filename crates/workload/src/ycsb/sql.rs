@@ -25,7 +25,7 @@ impl Layout {
 pub(crate) fn statements(config: &YcsbConfig, dialect: Dialect) -> Result<Vec<StatementSpec>, String> {
     if dialect == Dialect::KeyValue {
         return Err(format!(
-            "{}: needs a target with SQL; this one has key-value commands only",
+            "{}: needs a target with SQL, and this one has key-value commands only; use `--workload noop` here",
             config.name
         ));
     }
