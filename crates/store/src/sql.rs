@@ -10,8 +10,8 @@
 //! ```
 //!
 //! The parser is ours. A general one makes a tree of everything that SQL knows, of which nearly all would have to be
-//! looked at in order to refuse it; here, what is not known can't get in. It also costs a tenth of the time, which matters
-//! in `pgbench -M simple`, where each statement is a new text; and it never nests deeper than [`parser::DEPTH_MAX`].
+//! looked at in order to refuse it; here, what is not known can't get in. Chains of operators are lists, so that a statement
+//! may be long but never nests deeper than [`parser::DEPTH_MAX`].
 
 mod access;
 mod bind;

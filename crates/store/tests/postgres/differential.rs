@@ -287,6 +287,9 @@ fn simple_queries_agree_with_postgres() {
     assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), SCRIPT.len(), wrong.join("\n"));
 }
 
+/// SQL, declared types, the format of the parameters, the parameters.
+type Case<'a> = (&'a str, &'a [u32], u16, &'a [Option<&'a [u8]>]);
+
 #[test]
 fn prepared_statements_agree_with_postgres() {
     let Some(server) = server(&Options::default()) else { return };
@@ -299,7 +302,7 @@ fn prepared_statements_agree_with_postgres() {
         real.ask(&query(sql));
         client.query(&mut store, sql);
     }
-    let cases: [(&str, &[u32], u16, &[Option<&[u8]>]); 18] = [
+    let cases: [Case; 18] = [
         ("SELECT * FROM t WHERE id = $1", &[], 0, &[Some(b"1")]),
         ("SELECT * FROM t WHERE id = $1", &[23], 1, &[Some(&[0, 0, 0, 2])]),
         ("SELECT * FROM t WHERE id = $1", &[20], 1, &[Some(&[0, 0, 0, 0, 0, 0, 0, 1])]),
