@@ -75,12 +75,18 @@ fn product(find: &dyn Fn(&str) -> Option<String>) -> (String, String) {
     })
 }
 
+/// The server's process. A server that counts as the first one has been given numbers of its own, in a container; on this
+/// host they are somebody else's.
+fn process(find: &dyn Fn(&str) -> Option<String>) -> Option<u32> {
+    find("process_id")?.parse().ok().filter(|pid| *pid > 1)
+}
+
 impl Administration for RedisAdministration {
     fn facts(&mut self) -> Result<TargetFacts, ConnectError> {
         let info = self.info()?;
         let find = |name: &str| info.iter().find(|(n, _)| n == name).map(|(_, value)| value.clone());
         let (product, version) = product(&find);
-        let pid = find("process_id").and_then(|pid| pid.parse().ok()).filter(|_| self.is_local());
+        let pid = process(&find).filter(|_| self.is_local());
         let transport = if matches!(self.config.host, Host::Unix(_)) { "unix" } else { "tcp" };
         Ok(TargetFacts {
             product,
@@ -140,5 +146,12 @@ mod tests {
         assert_eq!(named(&[("server_name", "truetail store")]), "truetail store unknown");
         // Whoever tells nothing is not taken for Redis.
         assert_eq!(named(&[]), "RESP store unknown");
+    }
+
+    #[test]
+    fn the_first_process_is_one_of_a_container() {
+        assert_eq!(process(&|_| Some("1".to_owned())), None);
+        assert_eq!(process(&|_| Some("17".to_owned())), Some(17));
+        assert_eq!(process(&|_| None), None);
     }
 }

@@ -16,6 +16,8 @@ pub enum Clock {
     Live {
         /// The protocol.
         protocol: String,
+        /// The longest time that the host stood still meanwhile, as truetail's lag and the store's own lateness show.
+        host_hiccup: units::Nanos,
     },
 }
 
@@ -24,8 +26,17 @@ impl Clock {
     pub fn name(&self) -> String {
         match self {
             Clock::Simulated => "simulated clock".to_owned(),
-            Clock::Live { protocol } => format!("live, {protocol}"),
+            Clock::Live { protocol, .. } => format!("live, {protocol}"),
         }
+    }
+
+    /// What the host did meanwhile, in words; `None` on the simulated clock.
+    pub fn host(&self) -> Option<String> {
+        let Clock::Live { host_hiccup, .. } = self else { return None };
+        let stood = units::format_nanos(*host_hiccup);
+        Some(format!(
+            "the host stood still for up to {stood} meanwhile; a maximum may be off by so much more"
+        ))
     }
 }
 
@@ -60,7 +71,11 @@ impl ScenarioResult {
         timeline: Timeline,
     ) -> ScenarioResult {
         let grade = Grade::new(&truth, &response, &service, limits);
-        let clock = Clock::Live { protocol: protocol.to_owned() };
+        let host_hiccup = match limits {
+            Limits::Live { host_hiccup } => host_hiccup,
+            Limits::Simulated => units::Nanos::ZERO,
+        };
+        let clock = Clock::Live { protocol: protocol.to_owned(), host_hiccup };
         ScenarioResult { scenario, clock, truth, response, service, grade, timeline }
     }
 }

@@ -109,8 +109,10 @@ impl Rules {
     pub const FAULT: Rules = Rules(1 << 5);
     /// It was ready earlier, but an earlier answer of its connection was not.
     pub const BEHIND: Rules = Rules(1 << 6);
+    /// Its client did not take what it was owed; the answer left late, and not by the store's doing.
+    pub const CLIENT: Rules = Rules(1 << 7);
     /// All names, for flags and pages.
-    pub const NAMES: [(Rules, &'static str); 7] = [
+    pub const NAMES: [(Rules, &'static str); 8] = [
         (Rules::QUEUED, "queued"),
         (Rules::HICCUP, "hiccup"),
         (Rules::SLOW_KEY, "slow key"),
@@ -118,6 +120,7 @@ impl Rules {
         (Rules::JOINING, "joining"),
         (Rules::FAULT, "fault"),
         (Rules::BEHIND, "behind an earlier answer"),
+        (Rules::CLIENT, "client did not read"),
     ];
 
     /// Both sets.

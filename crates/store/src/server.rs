@@ -49,13 +49,22 @@ pub struct Limits {
     pub pending: usize,
     /// Their bytes.
     pub pending_bytes: usize,
+    /// Bytes that all connections together make the server keep: unfinished messages, and answers that wait. The one
+    /// that goes beyond is closed.
+    pub total_bytes: usize,
     /// How long the thread goes on watching without any request before it sleeps until the next one.
     pub watch: Nanos,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { connections: 20_000, pending: 4096, pending_bytes: 4 << 20, watch: Nanos::from_secs(1) }
+        Limits {
+            connections: 20_000,
+            pending: 4096,
+            pending_bytes: 4 << 20,
+            total_bytes: 1 << 30,
+            watch: Nanos::from_secs(1),
+        }
     }
 }
 
@@ -113,6 +122,7 @@ pub fn serve<S: TruthSink>(
     sink: S,
     stop: &AtomicBool,
 ) -> io::Result<(ServerTotals, S)> {
+    poll::allow_descriptors();
     let mut server = Server::new(endpoints, engine, limits, clock, sink)?;
     while !stop.load(Ordering::Relaxed) {
         server.turn()?;
@@ -138,6 +148,8 @@ struct Server<S> {
     next_number: u32,
     /// Connections of which nothing is read for a while.
     deaf: u32,
+    /// See [`Limits::total_bytes`].
+    held: usize,
     due: DueTimes,
     stamps: WallStamps,
     /// Reused from one turn to the next.
@@ -172,6 +184,7 @@ impl<S: TruthSink> Server<S> {
             free: Vec::new(),
             next_number: 0,
             deaf: 0,
+            held: 0,
             due: DueTimes::default(),
             stamps: WallStamps::new(&clock),
             scratch: receive::Scratch::new(),
@@ -195,7 +208,10 @@ impl<S: TruthSink> Server<S> {
             self.end_deafness(now);
             self.sink.tick(now, &mut self.engine);
         }
-        let nap = if self.due.is_empty() && now.saturating_sub(self.last_request) > self.limits.watch {
+        let nap = if self.due.is_empty()
+            && self.deaf == 0
+            && now.saturating_sub(self.last_request) > self.limits.watch
+        {
             NAP
         } else {
             Nanos::ZERO
@@ -227,6 +243,10 @@ impl<S: TruthSink> Server<S> {
         let slot = token.slot();
         if let Some(connection) = self.connections[slot].take() {
             self.deaf -= u32::from(connection.deaf_until.is_some());
+            self.held = self.held.saturating_sub(connection.held);
+            if connection.queued.is_some() {
+                self.entry_is_stale();
+            }
             self.free.push(slot as u32);
             for served in connection.unanswered() {
                 self.totals.unanswered += 1;

@@ -25,6 +25,7 @@ Examples:
 const MAY_BE_NEGATIVE: &[&str] = &[
     "scale",
     "rate",
+    "capacity",
     "think",
     "visit",
     "phases",

@@ -28,6 +28,7 @@ pub(crate) fn run(arguments: &ProveArguments, json: bool) -> anyhow::Result<Ende
         .clone()
         .unwrap_or_else(|| PathBuf::from("proofs").join(run::timestamp(clock::wall_time_ns())));
     record::require_vacant(&directory)?;
+    check(arguments)?;
     std::fs::create_dir_all(&directory).with_context(|| {
         format!("can't create {}; name another directory with --out", directory.display())
     })?;
@@ -52,6 +53,24 @@ pub(crate) fn run(arguments: &ProveArguments, json: bool) -> anyhow::Result<Ende
     Ok(if proof.passed() { Ended::Well } else { Ended::LimitBroken })
 }
 
+/// Refuses what there is not, before anything is written.
+fn check(arguments: &ProveArguments) -> anyhow::Result<()> {
+    arguments.scenarios(Size::Live)?;
+    arguments.protocols()?;
+    foreign::candidates(arguments)?;
+    match arguments.experiment.as_deref() {
+        Some(name) if !EXPERIMENTS.contains(&name) => {
+            bail!("--experiment {name}: there are {}", EXPERIMENTS.join(" and "))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Names for `--experiment`.
+const EXPERIMENTS: [&str; 2] = [NOSQLMARK, ELASTICITY];
+const NOSQLMARK: &str = "nosqlmark";
+const ELASTICITY: &str = "elasticity";
+
 fn list() -> String {
     let mut text = String::from("scenarios:\n");
     for scenario in scenario::all(Size::Live) {
@@ -66,15 +85,15 @@ fn list() -> String {
 
 fn experiment(name: &str) -> anyhow::Result<Proof> {
     match name {
-        "nosqlmark" => {
+        NOSQLMARK => {
             let result = ::prove::nosqlmark::run(&::prove::nosqlmark::Options::default())?;
             Ok(Proof { nosqlmark: Some(result), ..Proof::default() })
         }
-        "elasticity" => {
+        ELASTICITY => {
             let result = ::prove::elasticity::run(::prove::elasticity::Elasticity::default())?;
             Ok(Proof { elasticity: Some(result), ..Proof::default() })
         }
-        name => bail!("--experiment {name}: there are nosqlmark and elasticity"),
+        name => bail!("--experiment {name}: there are {}", EXPERIMENTS.join(" and ")),
     }
 }
 

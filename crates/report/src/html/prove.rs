@@ -231,7 +231,11 @@ fn scenario(result: &ScenarioResult) -> String {
     let scenario = &result.scenario;
     let head: Vec<(Column, &str)> =
         [(Words, ""), (Words, "")].into_iter().chain(Statistic::ALL.map(|s| (Number, s.name()))).collect();
-    let mut table = Table::new(scenario.asks, &head);
+    let asks = match result.clock.host() {
+        Some(host) => format!("{}; {host}", scenario.asks),
+        None => scenario.asks.to_owned(),
+    };
+    let mut table = Table::new(&asks, &head);
     for measure in [Measure::Response, Measure::Service] {
         let row = |s| result.grade.rows.iter().find(|r| r.measure == measure && r.statistic == s);
         for kind in ["true", "measured", "error", "limit"] {
@@ -243,7 +247,8 @@ fn scenario(result: &ScenarioResult) -> String {
                     "true" => time(row.truth),
                     "measured" => row.measured.map_or("–".to_owned(), time),
                     "error" => error_words(row),
-                    _ => time(row.limit),
+                    _ if row.limit.is_finite() => time(row.limit),
+                    _ => "none".to_owned(),
                 };
                 if kind == "error" && !row.passed() {
                     format!("<span class=\"wrong\">{shown}</span>")

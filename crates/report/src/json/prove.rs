@@ -25,12 +25,13 @@ fn scenario(result: &ScenarioResult) -> Value {
     let scenario = &result.scenario;
     let protocol = match &result.clock {
         Clock::Simulated => None,
-        Clock::Live { protocol } => Some(protocol),
+        Clock::Live { protocol, host_hiccup } => Some((protocol, host_hiccup.0)),
     };
     json!({
         "scenario": scenario.name,
         "asks": scenario.asks,
-        "protocol": protocol,
+        "protocol": protocol.map(|(protocol, _)| protocol),
+        "host_hiccup": protocol.map(|(_, nanos)| nanos),
         "offered_per_second": scenario.rate.get(),
         "arrivals": scenario.arrivals.to_string(),
         "seconds": scenario.duration.as_secs_f64(),

@@ -60,6 +60,9 @@ impl Page {
         self.say("", "  ", &format!("{name} ({}): {verdict}", result.clock.name()));
         self.say("  ", "  ", scenario.asks);
         self.say("  ", "    ", &format!("offered {}; the store: {}", scenario.offered(), scenario.store()));
+        if let Some(host) = result.clock.host() {
+            self.say("  ", "    ", &host);
+        }
         let lost = grade.requests.saturating_sub(grade.measured);
         if grade.measured != grade.requests {
             self.say(

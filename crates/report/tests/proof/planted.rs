@@ -34,7 +34,7 @@ fn scenarios() -> Vec<ScenarioResult> {
     let scenario = by_name("hiccup-90", Size::Live).expect("a scenario");
     all.push(live(&scenario, 0.04e6));
     let mut failed = live(&scenario, 0.4e6);
-    failed.clock = Clock::Live { protocol: "postgres".to_owned() };
+    failed.clock = Clock::Live { protocol: "postgres".to_owned(), host_hiccup: Nanos::from_micros(120) };
     failed.grade.measured -= 1_234;
     all.push(failed);
     all

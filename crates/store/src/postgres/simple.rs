@@ -13,7 +13,6 @@ use std::sync::Arc;
 pub(super) enum Waiting {
     /// Its plan is known: it was the only one, and there before.
     Planned(Arc<Prepared>),
-    Parsed(Box<Statement>),
     Parsed(Arc<Statement>),
 }
 
@@ -22,9 +21,6 @@ impl Waiting {
     fn plan(self, turn: &Turn<'_>) -> Result<Arc<Prepared>, SqlError> {
         let prepared = match self {
             Waiting::Planned(prepared) => prepared,
-            Waiting::Parsed(statement) => {
-                Arc::new(prepare(Arc::new(*statement), Vec::new(), &turn.library.catalog)?)
-            }
             Waiting::Parsed(statement) => Arc::new(prepare(statement, Vec::new(), &turn.library.catalog)?),
         };
         if !prepared.parameters.is_empty() {
@@ -166,7 +162,6 @@ fn understand(text: &str, turn: &mut Turn<'_>) -> Result<VecDeque<Waiting>, SqlE
         statements[..]
     {
         // They change what others are planned with, and seldom come twice.
-        return Ok(statements.drain(..).map(|statement| Waiting::Parsed(Box::new(statement))).collect());
         return Ok(statements.drain(..).map(Arc::new).map(Waiting::Parsed).collect());
     }
     if statements.len() == 1 {
@@ -175,6 +170,5 @@ fn understand(text: &str, turn: &mut Turn<'_>) -> Result<VecDeque<Waiting>, SqlE
         let prepared = prepare_one(text, known, Vec::new(), &library.catalog, &mut library.plans)?;
         return Ok(VecDeque::from([Waiting::Planned(prepared)]));
     }
-    Ok(statements.into_iter().map(|statement| Waiting::Parsed(Box::new(statement))).collect())
     Ok(statements.into_iter().map(Arc::new).map(Waiting::Parsed).collect())
 }

@@ -56,8 +56,12 @@ impl<S: TruthSink> Server<S> {
         let number = self.next_number;
         self.next_number = self.next_number.wrapping_add(1);
         let open = self.connections.len() - self.free.len();
+        if open >= self.limits.connections {
+            self.totals.refused += 1;
+            return;
+        }
         let fault = self.engine.connection_fault(number);
-        if fault == Some(ConnectionFault::Refuse) || open >= self.limits.connections {
+        if fault == Some(ConnectionFault::Refuse) {
             self.totals.refused += 1;
             return reset(stream);
         }
@@ -87,6 +91,7 @@ impl<S: TruthSink> Server<S> {
         let protocol = (listening.endpoint.protocol)(number);
         let mut connection = Connection::new(token, number, listening.node(), socket, protocol);
         connection.deaf_until = slow;
+        connection.watched = (slow.is_none(), false);
         self.deaf += u32::from(slow.is_some());
         if self.free.pop().is_some() {
             self.connections[slot as usize] = Some(connection);

@@ -23,7 +23,15 @@ pub(super) struct Connection {
     pub(super) suspended: bool,
     /// The kernel had no room for more.
     pub(super) blocked: bool,
+    /// What is watched for: reading, writing.
+    pub(super) watched: (bool, bool),
+    /// The due time that is queued for its first answer, if any: at most one entry of each connection counts.
+    pub(super) queued: Option<Nanos>,
     pub(super) owed: Owed,
+    /// When the kernel last had room again after it had none: answers that were due before waited for the client.
+    pub(super) unblocked_at: Nanos,
+    /// Bytes that it is counted with in the server's budget.
+    pub(super) held: usize,
     /// Requests so far.
     requests: u32,
 }
@@ -78,14 +86,17 @@ impl Connection {
             input_ended: false,
             suspended: false,
             blocked: false,
+            watched: (true, false),
+            queued: None,
             owed: Owed::default(),
+            unblocked_at: Nanos::ZERO,
+            held: 0,
             requests: 0,
         }
     }
 
-    /// Takes over what a protocol has answered; whether the first of it is the first that is owed at all.
-    pub(super) fn owe(&mut self, answers: &Answers, now: Nanos) -> bool {
-        let first = self.owed.answers.is_empty();
+    /// Takes over what a protocol has answered.
+    pub(super) fn owe(&mut self, answers: &Answers, now: Nanos) {
         let mut begin = 0;
         for answer in answers.list() {
             let number = self.requests;
@@ -93,7 +104,11 @@ impl Connection {
             self.owed.push(answer, &answers.bytes()[begin..answer.end], number, now);
             begin = answer.end;
         }
-        first && !self.owed.answers.is_empty()
+    }
+
+    /// Bytes that it makes the server keep.
+    pub(super) fn holds(&self) -> usize {
+        self.unfinished.len() + self.owed.waiting()
     }
 
     /// What the log says of all that will never be answered.
@@ -127,6 +142,23 @@ impl Owed {
         });
     }
 
+    /// Lets the first answer wait so much longer, and with it all that must not overtake it.
+    pub(super) fn postpone(&mut self, pause: Nanos) {
+        let Some(first) = self.answers.front() else { return };
+        let due = first.due + pause;
+        self.last_due = self.last_due.max(due);
+        for (index, answer) in self.answers.iter_mut().enumerate() {
+            if answer.due >= due && index > 0 {
+                break;
+            }
+            answer.due = due;
+            if let Some(decision) = &mut answer.decision {
+                decision.due = due;
+                decision.rules = if index == 0 { decision.rules } else { decision.rules.with(Rules::BEHIND) };
+            }
+        }
+    }
+
     /// Bytes that wait.
     pub(super) fn waiting(&self) -> usize {
         self.bytes.len() - self.written
@@ -144,10 +176,10 @@ impl Owed {
             self.bytes.clear();
             self.written = 0;
             // A client that was owed megabytes once does not keep them for ever.
-            if self.bytes.capacity() > 64 * 1024 {
+            if self.bytes.capacity() > 8 * 1024 {
                 self.bytes.shrink_to(4 * 1024);
             }
-        } else if self.written > 256 * 1024 {
+        } else if self.written >= self.bytes.len() / 2 {
             self.bytes.drain(..self.written);
             self.written = 0;
         }

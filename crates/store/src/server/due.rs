@@ -5,9 +5,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Nanos;
 
-/// One entry for each connection whose first answer waits for its time; later answers follow when that is written.
+/// One entry for each connection whose first answer waits for its time; later answers follow when that is written. Entries
+/// of connections that are gone, or whose answer waits longer by now, are stale; they are forgotten when they come up, or
+/// when they are the most.
 #[derive(Default)]
 pub(super) struct DueTimes {
+    stale: usize,
     heap: BinaryHeap<Reverse<(u64, u64, Entry)>>,
     count: u64,
 }
@@ -29,8 +32,29 @@ impl Ord for Entry {
 }
 
 impl DueTimes {
+    /// Whether nobody waits for anything.
     pub(super) fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.heap.len() <= self.stale
+    }
+
+    /// One entry has become stale; `counts` tells of an entry whether it still counts.
+    pub(super) fn one_is_stale(&mut self, counts: impl Fn(Nanos, Token) -> bool) {
+        self.stale += 1;
+        if self.stale > 1000 && self.stale > self.heap.len() / 2 {
+            self.heap.retain(|Reverse((due, _, Entry(token)))| counts(Nanos(*due), *token));
+            self.stale = 0;
+        }
+    }
+
+    /// A stale entry has come up.
+    pub(super) fn forgot_stale(&mut self) {
+        self.stale = self.stale.saturating_sub(1);
+    }
+
+    /// Entries, stale ones too.
+    #[cfg(test)]
+    pub(super) fn entries(&self) -> usize {
+        self.heap.len()
     }
 
     pub(super) fn push(&mut self, due: Nanos, token: Token) {
@@ -39,15 +63,15 @@ impl DueTimes {
     }
 
     /// When the next answer is due.
-    pub(super) fn next(&self) -> Option<Nanos> {
+    fn next(&self) -> Option<Nanos> {
         self.heap.peek().map(|Reverse((due, _, _))| Nanos(*due))
     }
 
-    /// The connection of the next answer, if it is due at `now`.
-    pub(super) fn pop(&mut self, now: Nanos) -> Option<Token> {
+    /// The connection of the next answer and when that is due, if it is by `now`.
+    pub(super) fn pop(&mut self, now: Nanos) -> Option<(Nanos, Token)> {
         if self.next()? > now {
             return None;
         }
-        self.heap.pop().map(|Reverse((_, _, Entry(token)))| token)
+        self.heap.pop().map(|Reverse((due, _, Entry(token)))| (Nanos(due), token))
     }
 }

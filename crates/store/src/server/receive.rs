@@ -4,7 +4,9 @@ use super::poll::EVENTS;
 use super::poll::{Readiness, Token};
 use super::{Server, TruthSink};
 use crate::{Answers, Arrival, Received};
+use clock::Clock;
 use std::io;
+use units::Nanos;
 
 /// Bytes taken from one connection at a time.
 const READ_SIZE: usize = 16 * 1024;
@@ -41,8 +43,10 @@ impl<S: TruthSink> Server<S> {
             return;
         }
         if readiness.writable {
-            if let Some(connection) = self.connection(token) {
+            let now = self.now();
+            if let Some(connection) = self.connection(token).filter(|c| c.blocked) {
                 connection.blocked = false;
+                connection.unblocked_at = now;
             }
             self.write(token);
         }
@@ -58,7 +62,6 @@ impl<S: TruthSink> Server<S> {
 
     /// Reads once. What was read is executed at the end of the turn, in the order of arrival over all connections.
     fn read(&mut self, token: Token) {
-        let now = self.now();
         let Some(connection) = self.connections.get_mut(token.slot()).and_then(Option::as_mut) else {
             return;
         };
@@ -74,6 +77,8 @@ impl<S: TruthSink> Server<S> {
             connection.input_ended = true;
             return self.settle(token);
         }
+        // After receiving: an arrival is never later than this.
+        let now = Nanos(self.clock.now().0);
         let stamped = stamp.and_then(|wall_ns| self.stamps.convert(wall_ns, now));
         let arrival = Arrival {
             at: stamped.unwrap_or(now),
@@ -127,10 +132,7 @@ impl<S: TruthSink> Server<S> {
         };
         let oversize = connection.unfinished.len() > connection.protocol.message_limit();
         let broken = received == Received::Broken || oversize;
-        if connection.owe(answers, now) {
-            let due = connection.owed.answers[0].due;
-            self.due.push(due, piece.token);
-        }
+        connection.owe(answers, now);
         if broken {
             self.totals.broken += 1;
             connection.input_ended = true;
@@ -142,9 +144,21 @@ impl<S: TruthSink> Server<S> {
         connection.suspended = connection.owed.answers.len() >= limits.pending
             || connection.owed.waiting() >= limits.pending_bytes;
         let token = piece.token;
-        if connection.suspended || broken {
-            self.settle(token);
+        self.queue(token);
+        if !self.within_budget(token) {
+            self.totals.broken += 1;
+            return self.close(token);
         }
+        self.settle(token);
+    }
+
+    /// Counts what a connection holds now; false when all of them together hold too much.
+    fn within_budget(&mut self, token: Token) -> bool {
+        let Some(connection) = self.connection(token) else { return true };
+        let (had, holds) = (connection.held, connection.holds());
+        connection.held = holds;
+        self.held = (self.held + holds).saturating_sub(had);
+        self.held <= self.limits.total_bytes || holds <= had
     }
 
     /// Brings what is watched for in line with a connection's state; closes it when nothing more can come of it.
@@ -162,6 +176,10 @@ impl<S: TruthSink> Server<S> {
         }
         let read = !connection.suspended && !connection.input_ended && connection.deaf_until.is_none();
         let (fd, blocked) = (connection.socket.fd(), connection.blocked);
+        if connection.watched == (read, blocked) {
+            return;
+        }
+        connection.watched = (read, blocked);
         if self.poll.change(fd, token, read, blocked).is_err() {
             self.close(token);
         }

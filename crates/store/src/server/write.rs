@@ -3,14 +3,14 @@
 use super::connection::Connection;
 use super::poll::Token;
 use super::{Server, TruthSink};
-use crate::{Ending, Injection};
+use crate::{Ending, Injection, Rules};
 use std::io;
 use units::Nanos;
 
 /// What came of writing to a connection.
 enum Wrote {
-    /// All that is due; the next answer is due then, if there is one.
-    Next(Option<Nanos>),
+    /// All that is due.
+    Waits,
     /// The kernel has no room.
     Blocked,
     /// The connection is at its end.
@@ -21,11 +21,41 @@ impl<S: TruthSink> Server<S> {
     /// Writes all answers that are due; gives the time of the last look at the clock.
     pub(super) fn write_what_is_due(&mut self) -> Nanos {
         let mut now = self.now();
-        while let Some(token) = self.due.pop(now) {
-            self.write(token);
+        while let Some((due, token)) = self.due.pop(now) {
+            match self.connection(token).filter(|c| c.queued == Some(due)) {
+                Some(connection) => {
+                    connection.queued = None;
+                    self.write(token);
+                }
+                None => self.due.forgot_stale(),
+            }
             now = self.now();
         }
         now
+    }
+
+    /// Sees to it that the first answer of a connection comes up when it is due.
+    pub(super) fn queue(&mut self, token: Token) {
+        let Some(connection) = self.connection(token) else { return };
+        let Some(due) = connection.owed.answers.front().map(|answer| answer.due) else { return };
+        // One that is blocked is told when there is room.
+        if connection.blocked || connection.queued == Some(due) {
+            return;
+        }
+        let had = connection.queued.replace(due).is_some();
+        self.due.push(due, token);
+        if had {
+            self.entry_is_stale();
+        }
+    }
+
+    /// One entry of the queue counts no more.
+    pub(super) fn entry_is_stale(&mut self) {
+        let Server { due, connections, .. } = self;
+        due.one_is_stale(|due, token| {
+            let connection = connections.get(token.slot()).and_then(Option::as_ref);
+            connection.is_some_and(|c| c.token == token && c.queued == Some(due))
+        });
     }
 
     /// Writes what is due on one connection.
@@ -35,18 +65,13 @@ impl<S: TruthSink> Server<S> {
         if connection.token != token || connection.blocked {
             return;
         }
-        let was_suspended = connection.suspended;
         match write_due(connection, clock, |served| {
             totals.answered += 1;
             sink.served(&served);
         }) {
-            Wrote::Next(next) => {
-                if let Some(due) = next {
-                    self.due.push(due, token);
-                }
-                if was_suspended || next.is_none() && self.connection(token).is_some_and(|c| c.input_ended) {
-                    self.settle(token);
-                }
+            Wrote::Waits => {
+                self.queue(token);
+                self.settle(token);
             }
             Wrote::Blocked => self.settle(token),
             Wrote::Ended => self.close(token),
@@ -62,9 +87,9 @@ fn write_due(
 ) -> Wrote {
     loop {
         let now = Nanos(clock::Clock::now(clock).0);
-        let Some(first) = connection.owed.answers.front() else { return Wrote::Next(None) };
+        let Some(first) = connection.owed.answers.front() else { return Wrote::Waits };
         if first.due > now {
-            return Wrote::Next(Some(first.due));
+            return Wrote::Waits;
         }
         if let Some(injection) = first.injection {
             match disturb(connection, injection) {
@@ -86,7 +111,12 @@ fn write_due(
             }
             taken -= answer.left;
             let ends = answer.ending == Ending::Close;
-            if let Some(answer) = connection.owed.answers.pop_front() {
+            if let Some(mut answer) = connection.owed.answers.pop_front() {
+                if answer.due < connection.unblocked_at
+                    && let Some(decision) = &mut answer.decision
+                {
+                    decision.rules = decision.rules.with(Rules::CLIENT);
+                }
                 answer.served(Some(now)).into_iter().for_each(&mut served);
             }
             if ends {
@@ -127,7 +157,7 @@ fn disturb(connection: &mut Connection, injection: Injection) -> Option<Wrote> {
             Some(Wrote::Ended)
         }
         Injection::Partial(pause) => {
-            first.due = first.due + pause;
+            connection.owed.postpone(pause);
             match send(connection, half) {
                 Ok(taken) => connection.owed.answers.front_mut()?.left -= taken,
                 Err(wrote) => return Some(wrote),

@@ -2,8 +2,9 @@
 
 use super::bench::{Behaviour, Bench};
 use super::process;
+use crate::store::Ended;
 use analysis::overlay::{Overlay, OverlayOptions, OverlayStatistic};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use prove::grade::{self, Limits};
 use prove::invocations::Protocol;
 use prove::scenario::Scenario;
@@ -33,12 +34,20 @@ pub(super) fn run(scenario: Scenario, spoken: Protocol, dir: &Path) -> anyhow::R
     let ended = bench.end()?;
     let recordings = [Recording::open(&recording)?];
     let log = TruthLog::open(&truth)?;
+    let requests = kept_schedule(&scenario, &recordings[0])?;
+    if log.end().is_none_or(|end| end.dropped + end.unwritable > 0) || !log.unreadable().is_empty() {
+        bail!("the truth log {} has gaps; nothing can be graded by it", log.path().display());
+    }
     let overlay = analysis::overlay::overlay(&recordings, &log, &OverlayOptions::default())?;
     let analysis = analysis::analyse(&recordings, &crate::output::analysis_options())?;
-    let truth = truth_of(&overlay);
+    let truth = truth_of(&overlay, requests);
     let scope = &analysis.total;
-    let figures = (grade::stated(scope, Measure::Response), grade::stated(scope, Measure::Service));
-    let limits = Limits::Live { host_hiccup: host_hiccup(scope) };
+    let (mut response, service) =
+        (grade::stated(scope, Measure::Response), grade::stated(scope, Measure::Service));
+    // What was compared request by request; whatever has no counterpart in the truth log was not measured.
+    response.count = overlay.requests.compared;
+    let figures = (response, service);
+    let limits = Limits::Live { host_hiccup: host_hiccup(scope, &ended) };
     let timeline = timeline(&scenario, &recordings[0])?;
     let reasons: Vec<&str> = analysis.verdict.reasons.iter().map(|r| r.text.as_str()).collect();
     Ok(LiveRun {
@@ -71,16 +80,46 @@ fn arguments(scenario: &Scenario, url: &str, out: &Path) -> anyhow::Result<Vec<S
     Ok(arguments)
 }
 
-/// The longest delay of the measuring side itself that the recording shows of any request.
-fn host_hiccup(scope: &analysis::ScopeSummary) -> Nanos {
-    let longest = |measure| scope.measure(measure).map_or(Nanos::ZERO, |summary| summary.max);
-    longest(Measure::Lag).max(longest(Measure::PickUp))
+/// The longest time that the host stood still, by what is not graded itself: how late truetail sent what was due, and how
+/// late the store answered. The pick-up is left out: it is the very error of a measured maximum.
+fn host_hiccup(scope: &analysis::ScopeSummary, store: &Ended) -> Nanos {
+    let lag = scope.measure(Measure::Lag).map_or(Nanos::ZERO, |summary| summary.max);
+    lag.max(store.lateness.max().map_or(Nanos::ZERO, Nanos))
 }
 
+/// How many requests the scenario asks for, if the recording has kept to its schedule: a harness that moves its intended
+/// starts moves the true response times along, and would be graded by its own measure.
+///
+/// # Errors
+/// The first request that was intended at another time, or is not there.
+fn kept_schedule(scenario: &Scenario, recording: &Recording) -> anyhow::Result<u64> {
+    let begin = recording.header().phases.first().context("the recording has no phase")?.begin;
+    let add = |intended: &mut Vec<u64>, batch: &SampleBatch| intended.extend(&batch.intended);
+    let parts = recording.scan_columns(Columns::INTENDED, 1, Vec::new, add)?;
+    let mut found: Vec<u64> = parts.into_iter().flatten().collect();
+    found.sort_unstable();
+    let wanted = prove::truth::arrivals(scenario);
+    let since = |at: u64| Instant(at).since(begin).map_or(f64::NAN, |nanos| nanos.0 as f64);
+    let off = found
+        .iter()
+        .zip(&wanted)
+        .position(|(found, wanted)| !((since(*found) - wanted).abs() < SCHEDULE_STEP));
+    if let Some(at) = off {
+        bail!("request {at} was intended {} after the begin, and not at {}", since(found[at]), wanted[at]);
+    }
+    if found.len() != wanted.len() {
+        bail!("{} requests are recorded, and {} were to be offered", found.len(), wanted.len());
+    }
+    Ok(wanted.len() as u64)
+}
+
+/// How exactly an intended start must be that of the scenario, ns: instants are made of ticks.
+const SCHEDULE_STEP: f64 = 2_000.0;
+
 /// True times, from the store's log.
-fn truth_of(overlay: &Overlay) -> Truth {
+fn truth_of(overlay: &Overlay, requests: u64) -> Truth {
     let figures = |measure| {
-        let mut figures = Figures::counted(overlay.requests.sent + overlay.requests.never_sent);
+        let mut figures = Figures::counted(requests);
         let found = overlay.measures.iter().find(|m| m.measure == measure);
         for statistic in Statistic::ALL {
             if let Some(value) = found.and_then(|m| m.value(of_overlay(statistic)?)) {

@@ -6,14 +6,13 @@ use stats::LogHistogram;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::server::{Served, TruthSink};
-use store::{Engine, StoreEvent};
+use store::{Engine, Rules, StoreEvent};
 use units::{Instant, Nanos};
 
 /// Takes each served request, on the store's thread.
 pub(crate) struct Log {
     producer: Option<TruthProducer>,
     events: Option<TruthEvents>,
-    next: u64,
     drained: Vec<StoreEvent>,
     pub(crate) lateness: LogHistogram,
     live: Arc<LiveCounts>,
@@ -23,8 +22,6 @@ pub(crate) struct Log {
 #[derive(Debug, Default)]
 pub(crate) struct LiveCounts {
     pub(crate) served: AtomicU64,
-    /// The largest lateness since it was last asked for, in nanoseconds.
-    pub(crate) latest: AtomicU64,
     /// Commands that the store has not taken yet. Locked by the store's thread once in 10 ms, between requests.
     commands: Mutex<Vec<String>>,
 }
@@ -45,7 +42,7 @@ impl Log {
         events: Option<TruthEvents>,
         live: Arc<LiveCounts>,
     ) -> Log {
-        Log { producer, events, next: 0, drained: Vec::new(), lateness: LogHistogram::new(), live }
+        Log { producer, events, drained: Vec::new(), lateness: LogHistogram::new(), live }
     }
 }
 
@@ -53,15 +50,14 @@ impl TruthSink for Log {
     fn served(&mut self, served: &Served) {
         let decision = &served.decision;
         if let Some(written) = served.written {
-            let late = written.saturating_sub(decision.due).0;
-            self.lateness.record(late);
-            self.live.latest.fetch_max(late, Ordering::Relaxed);
+            // What a client did not take in time is late by its own doing.
+            if !decision.rules.has(Rules::CLIENT) {
+                self.lateness.record(written.saturating_sub(decision.due).0);
+            }
         }
         self.live.served.fetch_add(1, Ordering::Relaxed);
-        let row = row(served, self.next);
-        self.next += 1;
         if let Some(producer) = &mut self.producer {
-            producer.push(row);
+            producer.push(row(served));
         }
     }
 
@@ -87,14 +83,14 @@ impl TruthSink for Log {
     }
 }
 
-fn row(served: &Served, seq: u64) -> TruthRow {
+fn row(served: &Served) -> TruthRow {
     let decision = &served.decision;
     TruthRow {
         arrived: Instant(decision.arrival.at.0),
         begun: Instant(decision.begun.0),
         due: Instant(decision.due.0),
         written: served.written.map_or(Instant::NONE, |written| Instant(written.0)),
-        seq,
+        seq: decision.number,
         connection: decision.arrival.connection,
         number: served.number,
         rules: decision.rules.0,

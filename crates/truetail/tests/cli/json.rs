@@ -5,6 +5,9 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use testkit::documented::{Schema, schemas};
 
+/// Documents of commands that are tested in programs of their own, where these are looked at.
+const ELSEWHERE: [&str; 3] = ["truetail.store/1", "truetail.prove/1", "truetail.driver-traps/1"];
+
 /// Every field that any command prints is described, and none is described that no command prints.
 #[test]
 fn every_command_speaks_json() {
@@ -36,7 +39,8 @@ fn every_command_speaks_json() {
     assert_eq!(schema(&["run", "--print-config", "--json"]), "truetail.config/1");
     assert_eq!(schema(&["cleanup", "sqlite:data.db", "--json"]), "truetail.dataset/1");
 
-    let listed: BTreeSet<String> = schemas().into_iter().map(str::to_owned).collect();
+    let listed = schemas().into_iter().filter(|name| !ELSEWHERE.contains(name));
+    let listed: BTreeSet<String> = listed.map(str::to_owned).collect();
     assert_eq!(listed, documents.keys().cloned().collect::<BTreeSet<String>>());
     for (name, documents) in &documents {
         let mut differences = Schema::new(name).differences(documents);

@@ -70,7 +70,6 @@ impl Parser<'_> {
 
     pub(super) fn update(&mut self) -> Result<Statement, SqlError> {
         self.expect_word("update")?;
-        let table = self.source_table()?;
         let table = self.aliased_table()?;
         self.expect_word("set")?;
         let assignments = self.list(Parser::assignment)?;
@@ -83,7 +82,6 @@ impl Parser<'_> {
 
     pub(super) fn delete(&mut self) -> Result<Statement, SqlError> {
         self.expect_words(&["delete", "from"])?;
-        let table = self.source_table()?;
         let table = self.aliased_table()?;
         let condition = self.condition()?;
         Ok(Statement::Delete { table, condition })

@@ -10,7 +10,6 @@ impl Parser<'_> {
         self.expect_word("select")?;
         self.take_word("all")?;
         let outputs = self.list(Parser::output)?;
-        let from = if self.take_word("from")? { Some(self.source_table()?) } else { None };
         let from = if self.take_word("from")? { Some(self.aliased_table()?) } else { None };
         let condition = self.condition()?;
         let order = self.order()?;
@@ -44,7 +43,6 @@ impl Parser<'_> {
         Ok(Output::Value { expr, alias })
     }
 
-    pub(super) fn source_table(&mut self) -> Result<FromTable, SqlError> {
     pub(super) fn aliased_table(&mut self) -> Result<FromTable, SqlError> {
         if self.is_sign("(") {
             return Err(SqlError::unsupported("subqueries"));
@@ -54,8 +52,6 @@ impl Parser<'_> {
         if self.is_sign("(") {
             return Err(SqlError::unsupported("functions as tables"));
         }
-        let is_named = self.take_word("as")? || (self.is_name() && !self.is_word("set"));
-        let alias = if is_named { Some(self.name()?) } else { None };
         let has_alias = self.take_word("as")? || (self.is_name() && !self.is_word("set"));
         let alias = if has_alias { Some(self.name()?) } else { None };
         if self.is_sign(",") {

@@ -1,0 +1,131 @@
+//! `truetail prove` as its users meet it: the simulated clock, the paper's experiment, the drivers.
+
+#[path = "cli/program.rs"]
+#[expect(dead_code, reason = "shared with the tests of the other commands, which need more of it")]
+mod program;
+
+use program::Scratch;
+use serde_json::Value;
+use testkit::documented::Schema;
+
+/// The document on disk is the printed one.
+fn kept(scratch: &Scratch, directory: &str) -> Value {
+    let text = std::fs::read_to_string(scratch.path(directory).join("proof.json")).expect("proof.json");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// What the page on JSON does not say of these documents; other documents may have what these lack.
+fn undescribed(schema: &str, documents: &[Value]) -> Vec<String> {
+    let mut differences = Schema::new(schema).differences(documents);
+    differences.retain(|line| !line.contains("which no "));
+    differences
+}
+
+fn names<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
+    let list = list.as_array().expect("a list");
+    list.iter().map(|item| item[field].as_str().expect("a name")).collect()
+}
+
+#[test]
+fn truetail_passes_every_scenario_on_the_simulated_clock() {
+    let scratch = Scratch::new("prove-simulated");
+    let ended = scratch.truetail(&["prove", "--simulated", "--json", "-o", "a"]).well();
+    let proof = ended.json();
+    assert_eq!(proof["passed"], true);
+    let listed = scratch.truetail(&["prove", "--list"]).well().stdout;
+    let scenarios = names(&proof["scenarios"], "scenario");
+    assert!(scenarios.len() >= 11, "{scenarios:?}");
+    let told = listed.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    assert!(
+        scenarios.iter().copied().eq(told.take(scenarios.len())),
+        "{scenarios:?} are not those of {listed}"
+    );
+    for scenario in proof["scenarios"].as_array().expect("scenarios") {
+        assert_eq!(scenario["passed"], true, "{scenario:#}");
+        assert_eq!(scenario["requests"], scenario["measured_requests"], "{scenario:#}");
+        assert_eq!(scenario["rows"].as_array().map(Vec::len), Some(12), "{scenario:#}");
+        for row in scenario["rows"].as_array().expect("rows") {
+            let (error, limit) = (row["error"].as_f64(), row["limit"].as_f64());
+            assert!(error.expect("an error").abs() <= limit.expect("a limit"), "{row:#}");
+        }
+    }
+    assert_eq!(undescribed("truetail.prove/1", std::slice::from_ref(&proof)), Vec::<String>::new());
+    assert_eq!(kept(&scratch, "a"), proof);
+    let page = std::fs::read_to_string(scratch.path("a/proof.html")).expect("proof.html");
+    for scenario in scenarios {
+        assert!(page.contains(scenario), "no {scenario} on the page");
+    }
+}
+
+#[test]
+fn the_paper_is_run_again() {
+    let scratch = Scratch::new("prove-nosqlmark");
+    let proof = scratch.truetail(&["prove", "--experiment", "nosqlmark", "--json", "-o", "a"]).well().json();
+    let checks = proof["nosqlmark"]["checks"].as_array().expect("checks");
+    assert!(!checks.is_empty());
+    assert_eq!(proof["passed"], true);
+    assert_eq!(undescribed("truetail.prove/1", std::slice::from_ref(&proof)), Vec::<String>::new());
+    assert_eq!(kept(&scratch, "a"), proof);
+    for file in ["proof.html", "mean-over-capacity.svg", "around-the-hiccup.svg"] {
+        let text = std::fs::read_to_string(scratch.path("a").join(file)).expect(file);
+        assert!(text.contains("<svg"), "no figure in {file}");
+    }
+}
+
+#[test]
+fn a_node_joins() {
+    let scratch = Scratch::new("prove-elasticity");
+    let proof = scratch.truetail(&["prove", "--experiment", "elasticity", "--json", "-o", "a"]).well().json();
+    assert!(proof["elasticity"].is_object(), "{proof:#}");
+    assert_eq!(undescribed("truetail.prove/1", &[proof]), Vec::<String>::new());
+    assert!(scratch.path("a/node-joins.svg").exists());
+}
+
+#[test]
+fn no_driver_does_anything_unasked() {
+    let scratch = Scratch::new("prove-traps");
+    let document = scratch.truetail(&["prove", "--driver-traps", "--json", "-o", "a"]).well().json();
+    let mut drivers = names(&document["drivers"], "driver");
+    drivers.sort_unstable();
+    assert_eq!(drivers, ["postgres", "redis"]);
+    for driver in document["drivers"].as_array().expect("drivers") {
+        let checks = driver["checks"].as_array().expect("checks");
+        assert_eq!(checks.len(), 6, "{driver:#}");
+        assert!(checks.iter().all(|check| check["passed"] == true), "{driver:#}");
+    }
+    assert_eq!(undescribed("truetail.driver-traps/1", &[document]), Vec::<String>::new());
+}
+
+#[test]
+fn what_can_not_be_proved_is_refused_and_leaves_nothing_behind() {
+    let scratch = Scratch::new("prove-refused");
+    let cases: [(&[&str], &[&str]); 6] = [
+        (&["--scenario", "nope"], &["--scenario nope", "steady", "hiccup-80", "many-sessions"]),
+        (&["--experiment", "nope"], &["--experiment nope", "nosqlmark", "elasticity"]),
+        (&["--protocol", "nope"], &["--protocol nope", "resp", "postgres", "both"]),
+        (&["--tool", "nope"], &["--tool nope", "prove --list"]),
+        (&["--tool", "redis-benchmark", "--scenario", "nope"], &["--scenario nope", "steady"]),
+        (&["--tool", "x {port}", "--format", "nope", "--protocol", "resp"], &["--format", "nope", "csv"]),
+    ];
+    for (flags, named) in cases {
+        let words = [&["prove", "--simulated", "--json", "-o", "a"], flags].concat();
+        let conflicts = flags[0] == "--experiment" || flags[0] == "--tool";
+        let words: Vec<&str> =
+            words.into_iter().filter(|word| !(conflicts && *word == "--simulated")).collect();
+        scratch.truetail(&words).refused(named);
+        assert!(!scratch.path("a").exists(), "{flags:?} left a directory behind");
+    }
+}
+
+#[test]
+fn an_occupied_directory_is_left_as_it_is() {
+    let scratch = Scratch::new("prove-occupied");
+    std::fs::create_dir(scratch.path("a")).expect("a directory");
+    scratch.write("a/thing", "mine");
+    for flags in [&["--simulated"][..], &["--driver-traps"], &["--experiment", "nosqlmark"]] {
+        let words = [&["prove", "--json", "-o", "a"], flags].concat();
+        scratch.truetail(&words).refused(&["a is not empty", "another directory"]);
+    }
+    let left: Vec<_> = std::fs::read_dir(scratch.path("a")).expect("the directory").collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
