@@ -14,6 +14,7 @@ mod figures;
 mod head;
 mod markup;
 mod prove;
+mod staleness;
 mod tables;
 mod truth;
 
@@ -58,6 +59,9 @@ pub fn page(analysis: &Analysis) -> String {
         head::verdict(analysis),
         head::key_numbers(analysis),
         section("quantiles", "Quantiles", &head::quantiles(analysis)),
+        analysis.staleness.as_ref().map_or_else(String::new, |staleness| {
+            section("staleness", "Read-after-write lag", &staleness::content(staleness))
+        }),
         analysis.overlay.as_ref().map_or_else(String::new, |overlay| {
             section("truth", "Against the store’s truth", &truth::content(overlay))
         }),

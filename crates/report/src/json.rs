@@ -3,6 +3,7 @@
 //! Times are nanoseconds, rates per second. What is not known is null, never zero.
 
 mod prove;
+mod staleness;
 mod truth;
 
 pub use prove::proof;
@@ -35,6 +36,7 @@ pub fn document(analysis: &Analysis) -> Value {
         "phases": scopes(analysis, |s| matches!(s, Scope::Phase(_))),
         "clients": scopes(analysis, |s| matches!(s, Scope::Client(_))),
         "recordings": analysis.recordings.iter().map(recording).collect::<Vec<_>>(),
+        "staleness": staleness::staleness(analysis.staleness.as_ref()),
         "truth": truth::truth(analysis.overlay.as_ref()),
     })
 }

@@ -4,6 +4,7 @@
 pub mod html;
 pub mod json;
 pub mod prove;
+mod staleness;
 pub mod svg;
 pub mod text;
 mod truth;

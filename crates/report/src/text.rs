@@ -10,6 +10,7 @@ mod paint;
 pub(crate) mod prove;
 mod repeats;
 mod scopes;
+mod staleness;
 mod table;
 mod times;
 mod truth;
@@ -47,6 +48,7 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     page.operations();
     page.phases();
     page.clients();
+    page.staleness();
     page.truth();
     page.events();
     page.facts();
@@ -139,7 +141,7 @@ fn count(n: u64) -> String {
     text
 }
 
-fn percent(part: u64, whole: u64) -> String {
+pub(crate) fn percent(part: u64, whole: u64) -> String {
     let share = 100.0 * part as f64 / whole.max(1) as f64;
     match share {
         _ if part == whole || part == 0 => format!("{share:.0} %"),

@@ -1,5 +1,6 @@
 //! What text and page say of a store's truth, in the same words.
 
+use crate::staleness::graded;
 use crate::text::time;
 use analysis::overlay::{Overlay, OverlayDifference, OverlayMeasure, OverlayStatistic, OverlayValue};
 use units::{format_count, format_nanos};
@@ -96,6 +97,7 @@ pub(crate) fn statements(overlay: &Overlay) -> Vec<(&'static str, String)> {
         let (stale, reads) = (format_count(staleness.stale), format_count(staleness.reads));
         all.push(("stale reads", format!("{stale} of {reads}{by}")));
     }
+    all.extend(overlay.lag.as_ref().map(|lag| ("probed lag", graded(lag))));
     all.extend(overlay.largest.iter().take(TOLD).map(|one| ("largest apart", told(one))));
     all
 }

@@ -31,6 +31,8 @@ pub struct Overlay {
     pub largest: Vec<OverlayDifference>,
     /// How stale reads were; `None` where the log has no reads of single records.
     pub staleness: Option<OverlayStaleness>,
+    /// Probes of the read-after-write lag, graded; `None` where the run had none.
+    pub lag: Option<OverlayLag>,
     /// The requests around the one that truly took longest; `None` where nothing was compared.
     pub moment: Option<OverlayMoment>,
 }
@@ -179,6 +181,30 @@ pub struct OverlayStaleness {
     /// How long the oldest version that was missed had existed, over the stale reads: p50, p95, p99, p99.9, maximum.
     /// Empty without any.
     pub time: Vec<(OverlayStatistic, Nanos)>,
+}
+
+/// Probes of the read-after-write lag against what the store knows of their writes and reads.
+///
+/// Quantiles are those of a histogram's buckets, 2⁻¹² of a value wide; of the probes whose true lag the log tells.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct OverlayLag {
+    /// Probes of the whole run, warm-up included.
+    pub probes: u64,
+    /// Of those, probes whose write and reads are in the log.
+    pub graded: u64,
+    /// Of those graded, probes whose true lag the log tells: the others are graded by their reads alone.
+    pub exact: u64,
+    /// Of those graded, probes that are right within the tolerance: the interval contains the true lag, and the log
+    /// agrees which reads were stale. All of them, if both the probe and the store are right.
+    pub contained: u64,
+    /// Mean width of the graded intervals, ns; of those that have an upper end. `None` without any.
+    pub width_mean: Option<f64>,
+    /// The true lag: p50, p95, p99, maximum.
+    pub truth: Vec<(OverlayStatistic, Nanos)>,
+    /// The lower bounds of the same probes.
+    pub at_least: Vec<(OverlayStatistic, Nanos)>,
+    /// Their upper bounds.
+    pub at_most: Vec<(OverlayStatistic, Nanos)>,
 }
 
 /// Requests in order of time around the worst one.

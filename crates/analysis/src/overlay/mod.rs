@@ -8,6 +8,7 @@
 
 mod clocks;
 mod figures;
+mod lag;
 mod moment;
 mod pairing;
 #[cfg(test)]
@@ -16,8 +17,8 @@ mod sums;
 mod window;
 
 pub use figures::{
-    Overlay, OverlayCounts, OverlayDifference, OverlayMeasure, OverlayMoment, OverlayPoint, OverlayRowCounts,
-    OverlayStaleness, OverlayStatistic, OverlayStore, OverlayValue,
+    Overlay, OverlayCounts, OverlayDifference, OverlayLag, OverlayMeasure, OverlayMoment, OverlayPoint,
+    OverlayRowCounts, OverlayStaleness, OverlayStatistic, OverlayStore, OverlayValue,
 };
 
 use crate::AnalysisError;
@@ -68,5 +69,6 @@ pub fn overlay(
         let paired = pairing::pair(&loaded, tolerance, &mut known);
         sums.add(&loaded, &paired, tolerance);
     }
-    Ok(sums.overlay(truth, options))
+    let lag = lag::grade(recordings, truth, &clocks, tolerance)?;
+    Ok(Overlay { lag, ..sums.overlay(truth, options) })
 }

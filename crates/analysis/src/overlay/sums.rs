@@ -230,6 +230,7 @@ impl Sums {
             rules: self.rule_names.into_iter().zip(self.rules).collect(),
             largest: self.largest,
             staleness: self.staleness.figures(),
+            lag: None,
             moment: self.moment,
         }
     }
@@ -374,7 +375,7 @@ fn numbers(histogram: &LogHistogram) -> Vec<(OverlayStatistic, f64)> {
 }
 
 /// The same without the mean, as durations.
-fn durations(histogram: &LogHistogram) -> Vec<(OverlayStatistic, Nanos)> {
+pub(super) fn durations(histogram: &LogHistogram) -> Vec<(OverlayStatistic, Nanos)> {
     let numbers =
         numbers(histogram).into_iter().filter(|(statistic, _)| *statistic != OverlayStatistic::Mean);
     numbers.map(|(statistic, value)| (statistic, Nanos(value.round() as u64))).collect()

@@ -5,6 +5,7 @@
 //! as if they had none.
 
 use super::clocks::Clocks;
+use super::lag;
 use crate::AnalysisError;
 use record::{Columns, PhaseKind, Recording, SampleBatch, TruthLog, TruthRow, TruthStaleness, flags};
 use std::collections::BTreeMap;
@@ -41,6 +42,7 @@ pub(super) struct Row {
     pub(super) rules: u16,
     /// written − due, ns; [`NONE`] without an answer.
     pub(super) late: i64,
+    /// Of reads alone.
     pub(super) staleness: Option<TruthStaleness>,
     #[cfg(test)]
     pub(super) seq: u64,
@@ -198,7 +200,7 @@ impl Window {
                 Session { recording, client, number, flown }
             })
             .collect();
-        loaded.connections = self.load_rows(truth, clocks);
+        loaded.connections = self.load_rows(truth, &lag::probed_keys(recordings), clocks);
         Ok(loaded)
     }
 
@@ -252,10 +254,15 @@ impl Window {
         Ok(())
     }
 
-    fn load_rows(&self, truth: &TruthLog, clocks: &Clocks) -> Vec<Connection> {
+    /// Without rows of probes, which are nobody's samples.
+    fn load_rows(&self, truth: &TruthLog, probed: &[u64], clocks: &Clocks) -> Vec<Connection> {
         let mut connections: BTreeMap<u32, Vec<(u32, Row)>> = BTreeMap::new();
+        let writes = lag::writes(truth);
         truth.scan(|rows| {
             for row in rows {
+                if row.key.is_some_and(|key| probed.contains(&key)) {
+                    continue;
+                }
                 let arrived = clocks.of_store(row.arrived);
                 if arrived + self.tolerance < self.earliest || arrived - self.tolerance > self.to {
                     continue;
@@ -263,7 +270,7 @@ impl Window {
                 connections
                     .entry(row.connection)
                     .or_default()
-                    .push((row.number, on_axis(row, arrived, clocks)));
+                    .push((row.number, on_axis(row, arrived, &writes, clocks)));
             }
         });
         let ordered = |(number, mut rows): (u32, Vec<(u32, Row)>)| {
@@ -274,7 +281,8 @@ impl Window {
     }
 }
 
-fn on_axis(row: &TruthRow, arrived: i64, clocks: &Clocks) -> Row {
+fn on_axis(row: &TruthRow, arrived: i64, writes: &[bool], clocks: &Clocks) -> Row {
+    let is_write = writes.get(usize::from(row.operation)) == Some(&true);
     let written = row.written.get().map_or(NONE, |at| clocks.of_store(at));
     // The store reads its clock after it has written, and may be held up in between; it never writes before it is due.
     let end = if written == NONE { arrived } else { clocks.of_store(row.due).min(written).max(arrived) };
@@ -285,7 +293,7 @@ fn on_axis(row: &TruthRow, arrived: i64, clocks: &Clocks) -> Row {
         written,
         rules: row.rules,
         late,
-        staleness: row.staleness,
+        staleness: row.staleness.filter(|_| !is_write),
         #[cfg(test)]
         seq: row.seq,
     }

@@ -3,9 +3,9 @@
 
 use clock::Anchor;
 use record::{
-    EndOfRun, Ending, HostFacts, LoadFacts, LoadModel, PhaseFacts, PhaseKind, Provenance, Recording,
-    RecordingWriter, RunHeader, Sample, TruthEnd, TruthHeader, TruthLog, TruthRow, TruthStaleness,
-    TruthWriter, flags,
+    EndOfRun, Ending, HostFacts, LoadFacts, LoadModel, NoiseObservation, NoiseSourceFacts, PhaseFacts,
+    PhaseKind, Provenance, Recording, RecordingWriter, RunHeader, Sample, TruthEnd, TruthHeader, TruthLog,
+    TruthRow, TruthStaleness, TruthWriter, flags,
 };
 use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
@@ -92,6 +92,9 @@ pub struct Planted {
     pub session_of: Vec<Option<u16>>,
     /// Per row's number, the sample's; `None`: set-up, or somebody else's.
     pub sample_of: Vec<Option<u64>>,
+    /// What the recording has of noise.
+    pub noise_sources: Vec<NoiseSourceFacts>,
+    pub noise: Vec<NoiseObservation>,
 }
 
 const WALL: u64 = 1_700_000_000_000_000_000;
@@ -137,6 +140,8 @@ impl Scenario {
                 anchors: Vec::new(),
                 session_of: Vec::new(),
                 sample_of: Vec::new(),
+                noise_sources: Vec::new(),
+                noise: Vec::new(),
             },
             sessions: Vec::new(),
             agenda: BinaryHeap::new(),
@@ -391,6 +396,10 @@ impl Planted {
         let (run, store) = (scratch.0.join("run"), scratch.0.join("store"));
         let mut writer = RecordingWriter::create(&run, &self.header).unwrap();
         writer.write_samples(&self.samples).unwrap();
+        for source in &self.noise_sources {
+            let _ = writer.noise_source(source.clone()); // numbered in this order
+        }
+        self.noise.iter().for_each(|observation| writer.noise(*observation));
         writer.finish(EndOfRun::new(Ending::Completed)).unwrap();
         let mut writer = TruthWriter::create(&store, &self.truth_header).unwrap();
         self.anchors.iter().for_each(|anchor| writer.anchor(*anchor));

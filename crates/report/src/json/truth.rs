@@ -1,6 +1,6 @@
 //! A store's truth laid over a run.
 
-use super::number;
+use super::{number, staleness};
 use crate::truth::name;
 use analysis::Overlay;
 use analysis::overlay::{OverlayDifference, OverlayMeasure, OverlayStatistic, OverlayStore};
@@ -44,6 +44,7 @@ pub(super) fn truth(overlay: Option<&Overlay>) -> Value {
             "versions_max": staleness.versions_max,
             "time": durations(&staleness.time),
         })),
+        "lag": staleness::graded(overlay.lag.as_ref()),
         "largest": overlay.largest.iter().map(difference).collect::<Vec<_>>(),
     })
 }
@@ -81,7 +82,7 @@ fn statistic(statistic: OverlayStatistic, value: f64) -> Value {
     json!({"statistic": name(statistic), "value": number(value)})
 }
 
-fn durations(list: &[(OverlayStatistic, Nanos)]) -> Vec<Value> {
+pub(super) fn durations(list: &[(OverlayStatistic, Nanos)]) -> Vec<Value> {
     list.iter().map(|(s, duration)| statistic(*s, duration.0 as f64)).collect()
 }
 

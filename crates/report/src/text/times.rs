@@ -101,7 +101,7 @@ fn harness_cell(s: &MeasureSummary, q: Quantile) -> String {
 }
 
 /// A lower bound needs no interval: it says by itself what is not known.
-fn with_interval(e: &Estimate) -> String {
+pub(super) fn with_interval(e: &Estimate) -> String {
     let none = e.interval.is_none() && e.bound != Bound::AtLeast;
     if none { format!("{} {NOT_KNOWN}", estimate_time(e)) } else { estimate_time(e) }
 }
