@@ -284,7 +284,8 @@ impl Window {
 fn on_axis(row: &TruthRow, arrived: i64, writes: &[bool], clocks: &Clocks) -> Row {
     let is_write = writes.get(usize::from(row.operation)) == Some(&true);
     let written = row.written.get().map_or(NONE, |at| clocks.of_store(at));
-    // The store reads its clock after it has written, and may be held up in between; it never writes before it is due.
+    // The store reads its clock just before it hands an answer to the kernel, and may be held up anywhere; it never writes
+    // before the answer is due.
     let end = if written == NONE { arrived } else { clocks.of_store(row.due).min(written).max(arrived) };
     let late = row.lateness().map_or(NONE, |late| late.0.cast_signed());
     Row {
