@@ -14,7 +14,7 @@ pub struct TruthRow {
     pub begun: Instant,
     /// When its answer was to be written.
     pub due: Instant,
-    /// When the last byte of the answer had been handed to the kernel; NONE if that never happened.
+    /// Just before the last byte of the answer was handed to the kernel; NONE if that never happened.
     pub written: Instant,
     /// Number of the request in the store's life, from 0, in the order of admission.
     pub seq: u64,

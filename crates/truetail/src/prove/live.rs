@@ -100,10 +100,10 @@ fn kept_schedule(scenario: &Scenario, recording: &Recording) -> anyhow::Result<u
     found.sort_unstable();
     let wanted = prove::truth::arrivals(scenario);
     let since = |at: u64| Instant(at).since(begin).map_or(f64::NAN, |nanos| nanos.0 as f64);
-    let off = found
-        .iter()
-        .zip(&wanted)
-        .position(|(found, wanted)| !((since(*found) - wanted).abs() < SCHEDULE_STEP));
+    let off = found.iter().zip(&wanted).position(|(found, wanted)| {
+        let off = (since(*found) - wanted).abs();
+        off.is_nan() || off >= SCHEDULE_STEP
+    });
     if let Some(at) = off {
         bail!("request {at} was intended {} after the begin, and not at {}", since(found[at]), wanted[at]);
     }
