@@ -316,6 +316,50 @@ mod tests {
         assert_eq!(candidates(&own("resp", "tool {port}")).map(|c| c.len()).ok(), Some(1));
     }
 
+    /// Three rows; what is lost of them is said so.
+    fn log(directory: &Path, dropped: u64) -> TruthLog {
+        let header = record::TruthHeader {
+            tool_version: "0".to_owned(),
+            command: String::new(),
+            epoch_wall_ns: 1,
+            seed: 1,
+            operations: store::Operation::ALL.map(|o| o.name().to_owned()).to_vec(),
+            rules: Vec::new(),
+            settings: Vec::new(),
+        };
+        let mut writer = record::TruthWriter::create(directory, &header).unwrap();
+        let row = |seq: u64| record::TruthRow {
+            arrived: units::Instant(1_000 * seq),
+            begun: units::Instant(1_000 * seq),
+            due: units::Instant(1_000 * seq + 7),
+            written: units::Instant(1_000 * seq + 7),
+            seq,
+            ..record::TruthRow::EMPTY
+        };
+        writer.write_rows(&[row(0), row(1), row(2)]).unwrap();
+        writer.finish(record::TruthEnd { dropped, ..record::TruthEnd::new(Vec::new()) }).unwrap();
+        TruthLog::open(directory).unwrap()
+    }
+
+    #[test]
+    fn a_truth_log_with_rows_missing_is_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = |name: &str| directory.path().join(name);
+        let found = times(&log(&place("whole"), 0), 1).unwrap();
+        assert_eq!(found, (vec![7.0, 7.0], vec![1_000.0, 2_000.0]));
+        let error = |log: &TruthLog| times(log, 0).unwrap_err().to_string();
+        let dropped = error(&log(&place("dropped"), 5));
+        assert!(dropped.contains("lacks 5 requests (5 that found no room"), "{dropped}");
+
+        log(&place("damaged"), 0);
+        let parts = std::fs::read_dir(place("damaged").join("truth")).unwrap();
+        for part in parts.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| path.is_file()) {
+            std::fs::write(part, "nonsense").unwrap();
+        }
+        let damaged = error(&TruthLog::open(place("damaged")).unwrap());
+        assert!(damaged.contains("can't be read"), "{damaged}");
+    }
+
     #[test]
     fn names_become_names_of_directories() {
         assert_eq!(file_name("pgbench -R, postgres"), "pgbench-r-postgres");
