@@ -13,10 +13,13 @@ use load::arrivals::Process;
 use load::simulate::simulate;
 use load::{LoadSpec, SpecError};
 use record::RawSample;
-use stats::{Recovery, Settling, recovery};
+use stats::{Recovery, Settled, Settling, recovery};
 use store::{Join, SimulatedServer};
 use units::{Instant, Nanos, PerSecond, Seed};
 use workload::noop::{Mode, NoOp};
+
+/// How far from the closed form the time to stable response times may be found: the width of a window.
+pub const NEAR: Nanos = Nanos::from_secs(1);
 
 /// What happens.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -106,6 +109,20 @@ pub struct ElasticityResult {
     pub recovery: Recovery,
     /// The run over time.
     pub timeline: Timeline,
+}
+
+impl ElasticityResult {
+    /// Whether response times are stable within [`NEAR`] of the closed form; where that says never, whether they are
+    /// found not to be.
+    pub fn passed(&self) -> bool {
+        match (self.recovery.settled, self.elasticity.expected_seconds()) {
+            (Settled::After(found), Some(expected)) => {
+                (found.as_secs_f64() - expected).abs() <= NEAR.as_secs_f64()
+            }
+            (Settled::NotReached, None) => true,
+            _ => false,
+        }
+    }
 }
 
 /// Runs it on the simulated clock.

@@ -20,6 +20,7 @@ mod figures;
 pub mod grade;
 pub mod invocations;
 pub mod nosqlmark;
+pub mod offered;
 mod result;
 pub mod scenario;
 pub mod simulated;

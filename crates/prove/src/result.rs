@@ -1,5 +1,6 @@
 //! What came of scenarios, ready to be rendered.
 
+use crate::elasticity::ElasticityResult;
 use crate::grade::{Grade, Limits};
 use crate::nosqlmark::NosqlmarkResult;
 use crate::scenario::Scenario;
@@ -121,13 +122,14 @@ pub struct Proof {
     /// The paper's experiment.
     pub nosqlmark: Option<NosqlmarkResult>,
     /// A node that joins.
-    pub elasticity: Option<crate::elasticity::ElasticityResult>,
+    pub elasticity: Option<ElasticityResult>,
 }
 
 impl Proof {
     /// Whether no limit of truetail's own is broken. Foreign tools have none.
     pub fn passed(&self) -> bool {
-        let scenarios = self.scenarios.iter().all(|s| s.grade.passed());
-        scenarios && self.nosqlmark.as_ref().is_none_or(|n| n.checks.iter().all(|check| check.passed))
+        self.scenarios.iter().all(|s| s.grade.passed())
+            && self.nosqlmark.as_ref().is_none_or(|n| n.checks.iter().all(|check| check.passed))
+            && self.elasticity.as_ref().is_none_or(ElasticityResult::passed)
     }
 }

@@ -9,13 +9,15 @@
 //! The rule, for mean, p99, p99.9 and maximum, as far as the tool states them:
 //!
 //! 1. A figure *can tell* when the response time is at least [`APART`] times the service time and [`APART_TIME`] longer
-//!    (and twice the step of what the tool prints). In a steady scenario none can; the maximum of a closed loop often
+//!    (and [`STEPS`] times the [`Step`] of what the tool prints). In a steady scenario none can; the maximum of a closed loop often
 //!    can't, since the one request that met the stall waited for all of it.
 //! 2. Of one that can tell, with the gap between the two: it is *at the response* when it is within [`NEAR`] of the
 //!    response time, *at the service* when it is no further above the service time than [`NEAR`] of the gap, and
-//!    *elsewhere* in any other case.
+//!    *elsewhere* in any other case. Both windows are one step wider; a figure in both can't tell.
 //! 3. All at the response: [`Verdict::Intended`]. All at the service: [`Verdict::Omits`]. Anything else:
 //!    [`Verdict::Approximates`]. None that can tell: [`Verdict::CannotTell`].
+//!
+//! A tool that did not make the load that it was told to make is not judged; see [`crate::offered`].
 //!
 //! Arrivals of tools such as `pgbench -R` are drawn at random, and so is what follows from them: the response time is then
 //! the range over several draws.
@@ -33,6 +35,8 @@ pub const APART: f64 = 1.5;
 pub const APART_TIME: Nanos = Nanos::from_millis(1);
 /// How near is near, as a share of the response time or of the gap between the two.
 pub const NEAR: f64 = 0.1;
+/// How many steps of what the tool prints the two must lie apart: with fewer the windows around them would meet.
+pub const STEPS: f64 = 4.0;
 /// The statistics that are looked at.
 pub const LOOKED_AT: [Statistic; 4] = [Statistic::Mean, Statistic::P99, Statistic::P999, Statistic::Max];
 /// Draws of random arrivals behind a range.
@@ -93,7 +97,8 @@ pub struct Reference {
 
 impl Reference {
     /// Of a run whose true service times are known. `arrivals` is the process that the tool draws its intended starts
-    /// from, and `requests` how many of them it measured: where a backlog grows, the first ones waited less than all.
+    /// from, and `requests` how many of them it measured: a tool that stops when its time is up while a backlog is left
+    /// is held against the first ones, which waited less than all. Where no backlog is left it is held against all.
     pub fn new(
         scenario: &Scenario,
         service: Figures,
@@ -105,7 +110,9 @@ impl Reference {
             let seed = Seed(scenario.seed.0 + draw);
             let drawn = Scenario { arrivals: arrivals.clone(), seed, ..scenario.clone() };
             let mut exact = truth::recursion(&drawn);
-            exact.truncate(requests.map_or(exact.len(), |n| n as usize));
+            if backlog_is_left(&drawn, &exact) {
+                exact.truncate(requests.map_or(exact.len(), |n| n as usize));
+            }
             truth::figures_of(&exact, Exact::response)
         });
         let range = responses
@@ -113,6 +120,41 @@ impl Reference {
             .reduce(|(low, high), (next, _)| (low.merged(&next, f64::min), high.merged(&next, f64::max)));
         let (response_low, response_high) = range.unwrap_or_default();
         Reference { service, response_low, response_high }
+    }
+}
+
+/// Whether requests wait for a session when the time of the load is up.
+fn backlog_is_left(scenario: &Scenario, exact: &[Exact]) -> bool {
+    exact.last().is_some_and(|last| last.sent > scenario.duration.0 as f64)
+}
+
+/// The finest step that a tool's figures can show: digits that it prints, or the width of its buckets.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Step {
+    /// At any value.
+    pub least: Nanos,
+    /// As a share of the value; 0 where there are no such buckets.
+    pub relative: f64,
+}
+
+impl Step {
+    /// As a tool's report says.
+    pub fn of(reported: &Reported) -> Step {
+        Step {
+            least: reported.resolution.unwrap_or(Nanos::ZERO),
+            relative: reported.relative_resolution.unwrap_or(0.0),
+        }
+    }
+
+    /// At a value, both ns.
+    fn at(self, value: f64) -> f64 {
+        (self.least.0 as f64).max(self.relative * value)
+    }
+}
+
+impl From<Nanos> for Step {
+    fn from(least: Nanos) -> Step {
+        Step { least, relative: 0.0 }
     }
 }
 
@@ -145,16 +187,19 @@ pub struct Placed {
 }
 
 impl Placed {
-    fn new(statistic: Statistic, measured: f64, reference: &Reference, step: f64) -> Option<Placed> {
+    fn new(statistic: Statistic, measured: f64, reference: &Reference, step: Step) -> Option<Placed> {
         let service = reference.service.get(statistic)?;
         let (low, high) = (reference.response_low.get(statistic)?, reference.response_high.get(statistic)?);
         let gap = low - service;
-        let told_apart = low >= APART * service && gap >= (APART_TIME.0 as f64).max(2.0 * step);
-        let place = match measured {
-            _ if !told_apart => Place::CannotTell,
-            m if m >= low * (1.0 - NEAR) - step && m <= high * (1.0 + NEAR) + step => Place::AtResponse,
-            m if m <= service + NEAR * gap + step => Place::AtService,
-            _ => Place::Elsewhere,
+        let told_apart = low >= APART * service && gap >= (APART_TIME.0 as f64).max(STEPS * step.at(low));
+        let at_response =
+            measured >= low * (1.0 - NEAR) - step.at(low) && measured <= high * (1.0 + NEAR) + step.at(high);
+        let at_service = measured <= service + NEAR * gap + step.at(service);
+        let place = match (told_apart, at_response, at_service) {
+            (false, ..) | (true, true, true) => Place::CannotTell,
+            (true, true, false) => Place::AtResponse,
+            (true, false, true) => Place::AtService,
+            (true, false, false) => Place::Elsewhere,
         };
         Some(Placed { statistic, measured, service, response: (low, high), place })
     }
@@ -180,8 +225,9 @@ pub struct Judgement {
 
 impl Judgement {
     /// Judges what a tool states; `step` is the finest step that its figures can show.
-    pub fn new(stated: &Figures, step: Nanos, reference: &Reference) -> Judgement {
-        let place = |statistic| Placed::new(statistic, stated.get(statistic)?, reference, step.0 as f64);
+    pub fn new(stated: &Figures, step: impl Into<Step>, reference: &Reference) -> Judgement {
+        let step = step.into();
+        let place = |statistic| Placed::new(statistic, stated.get(statistic)?, reference, step);
         let placed: Vec<Placed> = LOOKED_AT.into_iter().filter_map(place).collect();
         let told = || placed.iter().filter(|p| p.place != Place::CannotTell);
         let all = |place| told().all(|p| p.place == place);
@@ -193,6 +239,16 @@ impl Judgement {
         };
         let why = why(verdict, &placed);
         Judgement { verdict, placed, why }
+    }
+
+    /// The same, unless something speaks against judging this run at all: then the verdict is
+    /// [`Verdict::CannotTell`], and that is why.
+    #[must_use]
+    pub fn unless(self, objection: Option<String>) -> Judgement {
+        match objection {
+            None => self,
+            Some(why) => Judgement { verdict: Verdict::CannotTell, why, ..self },
+        }
     }
 
     /// How many times its response time is what it should be, for one statistic; see [`Placed::factor`].
@@ -319,6 +375,56 @@ mod tests {
         // Printed in steps of 10 s, nothing is told apart.
         let coarse = Judgement::new(&closed(), Nanos::from_secs(10), &self::reference("hiccup-80"));
         assert_eq!(coarse.verdict, Verdict::CannotTell);
+    }
+
+    /// Every statistic at `service` and `response`; what is stated lies between.
+    fn placed(ms: (f64, f64, f64), step: Step) -> Verdict {
+        let all = |ms: f64| Figures::of(&mut [ms * 1e6]);
+        let (service, response, stated) = ms;
+        let reference =
+            Reference { service: all(service), response_low: all(response), response_high: all(response) };
+        Judgement::new(&all(stated), step, &reference).verdict
+    }
+
+    #[test]
+    fn what_is_printed_in_coarse_steps_is_not_told_apart_by_less_than_four() {
+        let ms = |least| Step::from(Nanos(least));
+        let step = ms(1_000_000);
+        // Between service and response, and a step from both.
+        assert_eq!(placed((1.0, 3.0, 1.8), step), Verdict::CannotTell);
+        assert_eq!(placed((1.0, 4.9, 4.9), step), Verdict::CannotTell);
+        assert_eq!(placed((1.0, 5.0, 5.0), step), Verdict::Intended);
+        assert_eq!(placed((1.0, 5.0, 1.8), step), Verdict::Omits);
+        assert_eq!(placed((1.0, 3.0, 1.8), ms(1_000)), Verdict::Approximates);
+    }
+
+    #[test]
+    fn wide_buckets_are_steps_too() {
+        let buckets = |relative| Step { least: Nanos(1_000), relative };
+        assert_eq!(placed((100.0, 200.0, 150.0), buckets(0.2)), Verdict::CannotTell);
+        assert_eq!(placed((100.0, 200.0, 150.0), buckets(0.02)), Verdict::Approximates);
+        // The upper end of the bucket that holds the service time, or the response time.
+        assert_eq!(placed((100.0, 300.0, 126.0), buckets(0.1)), Verdict::Omits);
+        assert_eq!(placed((100.0, 300.0, 355.0), buckets(0.1)), Verdict::Intended);
+        let reported = Reported { relative_resolution: Some(0.25), ..Reported::default() };
+        assert_eq!(Step::of(&reported), Step { least: Nanos::ZERO, relative: 0.25 });
+    }
+
+    #[test]
+    fn an_objection_takes_the_verdict_and_leaves_the_figures() {
+        let judgement = judged(&closed());
+        assert_eq!(judgement.clone().unless(None), judgement);
+        let refused = judgement.clone().unless(Some("7 requests failed".to_owned()));
+        assert_eq!((refused.verdict, &*refused.why), (Verdict::CannotTell, "7 requests failed"));
+        assert_eq!(refused.placed, judgement.placed);
+    }
+
+    /// Who is slow throughout has not stopped while a backlog grew.
+    #[test]
+    fn without_a_backlog_all_requests_count() {
+        let all = reference("hiccup-80");
+        let first = Reference::new(&scenario("hiccup-80"), closed(), &Process::Constant, Some(45_000));
+        assert_eq!(first, all);
     }
 
     #[test]

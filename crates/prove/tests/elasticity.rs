@@ -1,5 +1,6 @@
 //! A node that joins: the time to stable response times is that of the closed form.
 
+use prove::Proof;
 use prove::elasticity::{Elasticity, run};
 use stats::Settled;
 use units::{Nanos, PerSecond};
@@ -39,6 +40,29 @@ fn too_little_capacity_never_is() {
     let late = Elasticity { after: rate(1_020.0), ..Elasticity::default() };
     assert!(late.expected_seconds().is_some_and(|s| s > 400.0));
     assert_eq!(run(late).unwrap().recovery.settled, Settled::NotReached);
+}
+
+/// Found a second beside the closed form is found; more is not, nor never.
+#[test]
+fn a_proof_fails_that_misses_the_closed_form() {
+    let elasticity = Elasticity { dip_percent: 5.0, ..Elasticity::default() };
+    let right = run(elasticity).unwrap();
+    let passes = |settled| {
+        let mut result = right.clone();
+        result.recovery.settled = settled;
+        Proof { elasticity: Some(result), ..Proof::default() }.passed()
+    };
+    let after = |ms| Settled::After(Nanos::from_millis(ms));
+    assert!(passes(right.recovery.settled) && passes(after(1_000)));
+    assert!(!passes(after(1_001)) && !passes(after(67_000)));
+    assert!(!passes(Settled::NotReached) && !passes(Settled::TooShort));
+    let mut never = right;
+    never.elasticity.after = rate(900.0);
+    never.recovery.settled = Settled::NotReached;
+    let proof = |result| Proof { elasticity: Some(result), ..Proof::default() };
+    assert!(proof(never.clone()).passed());
+    never.recovery.settled = after(67_000);
+    assert!(!proof(never).passed());
 }
 
 #[test]

@@ -6,14 +6,14 @@ use super::process;
 use anyhow::{Context, anyhow, bail};
 use import::{CountedFrom, Format, Reported};
 use load::arrivals::Process;
-use prove::invocations::{INVOCATIONS, Invocation, Protocol, Values, expand};
+use prove::invocations::{INVOCATIONS, Invocation, Pacing, Protocol, Values, expand};
+use prove::offered::Made;
 use prove::scenario::Scenario;
-use prove::verdict::{self, Judgement, Reference};
+use prove::verdict::{self, Judgement, Reference, Step};
 use prove::{Figures, ToolResult, ToolScenario};
 use record::TruthLog;
 use std::path::{Path, PathBuf};
 use store::Operation;
-use units::Nanos;
 
 /// A tool in one protocol.
 pub(super) struct Candidate {
@@ -35,6 +35,11 @@ impl Candidate {
     /// `YCSB op, resp`.
     pub(super) fn name(&self) -> String {
         format!("{}, {}", self.name, self.protocol.name())
+    }
+
+    /// A command of the user's own is given a rate to keep.
+    fn pacing(&self) -> Pacing {
+        self.ready_made.map_or(Pacing::Rate, |invocation| invocation.pacing)
     }
 
     fn ready_made(invocation: &'static Invocation, class_path: Option<&str>) -> Candidate {
@@ -143,8 +148,8 @@ fn is_installed(program: &str) -> bool {
     std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
-/// Runs a tool through the scenarios; `begins` is told of each. There are several results where its output has several
-/// measures.
+/// Runs a tool through the scenarios; `begins` is told of each. Of several measures in its output the one that
+/// [`graded_row`] names is judged.
 pub(super) fn through(
     candidate: &Candidate,
     scenarios: &[Scenario],
@@ -204,14 +209,14 @@ fn one(candidate: &Candidate, scenario: &Scenario, place: &Path) -> anyhow::Resu
     bench.end()?;
     let report = import::read(candidate.format, &printed.stdout, &files)?;
     let reported = graded_row(candidate, &report)?;
-    let service = service(&TruthLog::open(&truth)?, first);
-    let reference = Reference::new(scenario, service, &candidate.arrivals, reported.count);
-    let step = reported.resolution.unwrap_or(Nanos::ZERO);
+    let (mut service, arrivals) = times(&TruthLog::open(&truth)?, first)?;
+    let reference = Reference::new(scenario, Figures::of(&mut service), &candidate.arrivals, reported.count);
     let stated = verdict::stated(&reported);
+    let objection = Made::new(&report, arrivals).objection(scenario, candidate.pacing());
     Ok(ToolScenario {
         scenario: scenario.name.to_owned(),
         protocol: candidate.protocol.name().to_owned(),
-        judgement: Judgement::new(&stated, step, &reference),
+        judgement: Judgement::new(&stated, Step::of(&reported), &reference).unless(objection),
         stated,
     })
 }
@@ -249,19 +254,40 @@ fn graded_row(candidate: &Candidate, report: &import::ToolReport) -> anyhow::Res
     })
 }
 
-/// True service times of the requests of the load: from the arrival at the store to the answer.
-fn service(log: &TruthLog, first: u64) -> Figures {
-    let mut times = Vec::new();
+/// Of the requests of the load: true service times, from the arrival at the store to the answer, and arrivals; ns.
+fn times(log: &TruthLog, first: u64) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
+    let (mut service, mut arrivals) = (Vec::new(), Vec::new());
     log.scan(|rows| {
         let of_load = |row: &&record::TruthRow| {
             row.seq >= first
                 && row.operation != Operation::Other as u8
                 && row.operation != Operation::Transaction as u8
         };
-        let time = |row: &record::TruthRow| Some(row.written.since(row.arrived)?.0 as f64);
-        times.extend(rows.iter().filter(of_load).filter_map(time));
+        for row in rows.iter().filter(of_load) {
+            arrivals.push(row.arrived.0 as f64);
+            service.extend(row.written.since(row.arrived).map(|time| time.0 as f64));
+        }
     });
-    Figures::of(&mut times)
+    whole(log)?;
+    Ok((service, arrivals))
+}
+
+/// What is held against a truth log must be all of it; to be asked after it was read.
+pub(super) fn whole(log: &TruthLog) -> anyhow::Result<()> {
+    let path = log.path().display();
+    if let [(file, why), ..] = &log.unreadable()[..] {
+        bail!("the truth log {path} can't be read: {file}: {why}; run this again");
+    }
+    let end = log.end().with_context(|| format!("the truth log {path} was cut short; run this again"))?;
+    match end.dropped + end.unwritable {
+        0 => Ok(()),
+        lost => bail!(
+            "the truth log {path} lacks {lost} requests ({} that found no room, {} that the disk did not take); run this \
+             again on a host that does less, or name a faster disk with --out",
+            end.dropped,
+            end.unwritable
+        ),
+    }
 }
 
 #[cfg(test)]
@@ -288,6 +314,50 @@ mod tests {
         assert!(refusal(&own("both", "tool {port}")).contains("--protocol"));
         assert!(refusal(&own("resp", "tool {speed}")).contains("`{speed}` stands for nothing"));
         assert_eq!(candidates(&own("resp", "tool {port}")).map(|c| c.len()).ok(), Some(1));
+    }
+
+    /// Three rows; what is lost of them is said so.
+    fn log(directory: &Path, dropped: u64) -> TruthLog {
+        let header = record::TruthHeader {
+            tool_version: "0".to_owned(),
+            command: String::new(),
+            epoch_wall_ns: 1,
+            seed: 1,
+            operations: store::Operation::ALL.map(|o| o.name().to_owned()).to_vec(),
+            rules: Vec::new(),
+            settings: Vec::new(),
+        };
+        let mut writer = record::TruthWriter::create(directory, &header).unwrap();
+        let row = |seq: u64| record::TruthRow {
+            arrived: units::Instant(1_000 * seq),
+            begun: units::Instant(1_000 * seq),
+            due: units::Instant(1_000 * seq + 7),
+            written: units::Instant(1_000 * seq + 7),
+            seq,
+            ..record::TruthRow::EMPTY
+        };
+        writer.write_rows(&[row(0), row(1), row(2)]).unwrap();
+        writer.finish(record::TruthEnd { dropped, ..record::TruthEnd::new(Vec::new()) }).unwrap();
+        TruthLog::open(directory).unwrap()
+    }
+
+    #[test]
+    fn a_truth_log_with_rows_missing_is_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = |name: &str| directory.path().join(name);
+        let found = times(&log(&place("whole"), 0), 1).unwrap();
+        assert_eq!(found, (vec![7.0, 7.0], vec![1_000.0, 2_000.0]));
+        let error = |log: &TruthLog| times(log, 0).unwrap_err().to_string();
+        let dropped = error(&log(&place("dropped"), 5));
+        assert!(dropped.contains("lacks 5 requests (5 that found no room"), "{dropped}");
+
+        log(&place("damaged"), 0);
+        let parts = std::fs::read_dir(place("damaged").join("truth")).unwrap();
+        for part in parts.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| path.is_file()) {
+            std::fs::write(part, "nonsense").unwrap();
+        }
+        let damaged = error(&TruthLog::open(place("damaged")).unwrap());
+        assert!(damaged.contains("can't be read"), "{damaged}");
     }
 
     #[test]

@@ -5,16 +5,17 @@
 //! request late, one with an error that invites a retry, and closes one connection instead of an answer.
 
 use super::bench::{Behaviour, Bench};
+use super::foreign::whole;
 use super::process;
 use crate::registry::TARGETS;
 use crate::{Ended, output};
-use analysis::overlay::{OverlayOptions, overlay};
 use anyhow::Context;
 use prove::invocations::Protocol;
 use record::{Recording, Sample, TruthLog};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::Path;
-use store::Model;
+use store::{Model, Operation};
 use units::{Nanos, Outcome, Seed, format_nanos};
 
 /// How late the late answer is: beyond the limit of 500 ms that some libraries have.
@@ -24,6 +25,11 @@ const MORE: Nanos = Nanos::from_millis(150);
 const SECONDS: u64 = 4;
 const RATE: u64 = 200;
 const SESSIONS: u64 = 8;
+/// One for each session, one for questions about the server, and one in place of that which is closed.
+const CONNECTIONS: u64 = SESSIONS + 2;
+/// How long a request may wait to be sent: there are other sessions than that whose answer is late and that whose
+/// connection is made anew.
+const WAIT: Nanos = Nanos::from_millis(400);
 
 /// One thing that was planted or must not be there.
 #[derive(Clone, PartialEq, Debug)]
@@ -69,9 +75,37 @@ fn checks_of(spoken: Protocol, directory: &Path) -> anyhow::Result<Vec<Check>> {
     let recording = Recording::open(&recording)?;
     let log = TruthLog::open(&truth)?;
     let samples = samples(&recording)?;
-    // Rows outside of all requests are what a driver asks when it connects.
-    let overlay = overlay(&[recording], &log, &OverlayOptions::default())?;
-    Ok(judge(&samples, overlay.rows.matched + overlay.rows.ambiguous))
+    Ok(judge(&samples, &reached(&log)?, asked_on_connecting(spoken)))
+}
+
+/// What the store saw of a driver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Reached {
+    /// Requests of the load's kind.
+    requests: u64,
+    /// Connections that asked anything.
+    connections: u64,
+}
+
+/// All of it: also what lies outside of the recorded requests, such as a retry over a connection of its own.
+fn reached(log: &TruthLog) -> anyhow::Result<Reached> {
+    let mut requests = 0;
+    let mut connections = BTreeSet::new();
+    log.scan(|rows| {
+        requests += rows.iter().filter(|row| row.operation == Operation::Ping as u8).count() as u64;
+        connections.extend(rows.iter().map(|row| row.connection));
+    });
+    whole(log)?;
+    Ok(Reached { requests, connections: connections.len() as u64 })
+}
+
+/// How many requests of the load's kind a driver makes on each connection before the load: Redis's asks whether it is let
+/// in, which also tells a server that is still loading.
+fn asked_on_connecting(spoken: Protocol) -> u64 {
+    match spoken {
+        Protocol::Resp => 1,
+        Protocol::Postgres => 0,
+    }
 }
 
 fn samples(recording: &Recording) -> anyhow::Result<Vec<Sample>> {
@@ -80,8 +114,11 @@ fn samples(recording: &Recording) -> anyhow::Result<Vec<Sample>> {
 }
 
 /// Whether the recording shows what was planted, and nothing else.
-fn judge(samples: &[Sample], reached: u64) -> Vec<Check> {
+fn judge(samples: &[Sample], reached: &Reached, on_connecting: u64) -> Vec<Check> {
     let planned = SECONDS * RATE;
+    let asked = planned + on_connecting * CONNECTIONS;
+    let wait = samples.iter().filter_map(|s| s.sent.since(s.intended).or(s.pool_wait())).max();
+    let wait = wait.unwrap_or(Nanos::ZERO);
     let with = |outcome: Outcome| samples.iter().filter(|s| s.outcome == outcome).count();
     let late: Vec<Nanos> = samples
         .iter()
@@ -116,8 +153,23 @@ fn judge(samples: &[Sample], reached: u64) -> Vec<Check> {
         check("nothing was retried", retried == 0, format!("{retried} retries")),
         check(
             "each request reached the store once",
-            samples.len() as u64 == planned && reached == planned,
-            format!("{planned} planned, {} recorded, {reached} at the store", samples.len()),
+            samples.len() as u64 == planned && reached.requests == asked,
+            format!(
+                "{planned} planned, {} recorded, {} at the store, where {} on connecting are expected besides",
+                samples.len(),
+                reached.requests,
+                asked - planned
+            ),
+        ),
+        check(
+            "no connection is made but one for each session, and one in place of the closed one",
+            reached.connections == CONNECTIONS,
+            format!("{} connections, {CONNECTIONS} expected", reached.connections),
+        ),
+        check(
+            "nothing waits on the closed connection",
+            wait < WAIT,
+            format!("at most {} from the intended start to the sending", format_nanos(wait)),
         ),
     ]
 }
@@ -170,19 +222,21 @@ mod tests {
         samples
     }
 
-    fn failed(samples: &[Sample], reached: u64) -> Vec<&'static str> {
-        judge(samples, reached).into_iter().filter(|c| !c.passed).map(|c| c.what).collect()
+    const ALL: Reached = Reached { requests: SECONDS * RATE + CONNECTIONS, connections: CONNECTIONS };
+
+    fn failed(samples: &[Sample], reached: Reached) -> Vec<&'static str> {
+        judge(samples, &reached, 1).into_iter().filter(|c| !c.passed).map(|c| c.what).collect()
     }
 
     #[test]
     fn a_driver_without_tricks_passes() {
-        assert_eq!(failed(&honest(), SECONDS * RATE), Vec::<&str>::new());
+        assert_eq!(failed(&honest(), ALL), Vec::<&str>::new());
     }
 
     #[test]
     fn the_document_is_described() {
         let schema = testkit::documented::Schema::new("truetail.driver-traps/1");
-        let drivers = [("redis", judge(&honest(), SECONDS * RATE))];
+        let drivers = [("redis", judge(&honest(), &ALL, 1))];
         assert_eq!(schema.differences(&[document(&drivers)]), Vec::<String>::new());
     }
 
@@ -191,7 +245,7 @@ mod tests {
         let with = |change: &dyn Fn(&mut Vec<Sample>)| {
             let mut samples = honest();
             change(&mut samples);
-            failed(&samples, SECONDS * RATE)
+            failed(&samples, ALL)
         };
         // A limit of 500 ms on answers.
         let gave_up = with(&|s| s[199].outcome = Outcome::Timeout);
@@ -199,7 +253,25 @@ mod tests {
         // A retry, hidden or counted.
         assert!(with(&|s| s[399].outcome = Outcome::Ok)[0].contains("invites a retry"));
         assert!(with(&|s| s[399].retries = 1)[0].contains("nothing was retried"));
-        assert!(failed(&honest(), SECONDS * RATE + 1)[0].contains("reached the store once"));
+        let more = |requests, connections| Reached {
+            requests: ALL.requests + requests,
+            connections: ALL.connections + connections,
+        };
+        assert!(failed(&honest(), more(1, 0))[0].contains("reached the store once"));
+        // Over a connection of its own, asked about first or not.
+        for over_another in [more(1, 1), more(2, 1)] {
+            let seen = failed(&honest(), over_another);
+            assert!(seen.len() == 2 && seen[1].contains("no connection is made but"), "{seen:?}");
+        }
+        // A back-off before the connection is made anew, and one before the request is sent.
+        let backed_off = |s: &mut Vec<Sample>, ready: u64| {
+            let intended = s[600].intended;
+            s[600].ready = intended + Nanos::from_millis(ready);
+            s[600].sent = intended + Nanos::from_millis(400);
+            s[600].completed = intended + Nanos::from_millis(401);
+        };
+        assert_eq!(with(&|s| backed_off(s, 400)), ["nothing waits on the closed connection"]);
+        assert_eq!(with(&|s| backed_off(s, 0)), ["nothing waits on the closed connection"]);
         // A reconnect that nobody was told of.
         assert!(with(&|s| s[599].outcome = Outcome::Ok)[0].contains("lost one"));
         // Censoring, and waiting longer than it took.
