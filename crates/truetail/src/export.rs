@@ -44,6 +44,7 @@ pub(crate) fn run(arguments: ExportArguments, json: bool) -> anyhow::Result<Ende
 }
 
 /// What is exported.
+#[expect(clippy::large_enum_variant, reason = "there is one in a process")]
 enum Source {
     Recording(Recording),
     Truth(TruthLog),
