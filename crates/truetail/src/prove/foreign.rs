@@ -343,8 +343,8 @@ mod tests {
 
     #[test]
     fn a_truth_log_with_rows_missing_is_an_error() {
-        let directory = tempfile::tempdir().unwrap();
-        let place = |name: &str| directory.path().join(name);
+        let directory = std::env::temp_dir().join(format!("truetail-truth-{}", std::process::id()));
+        let place = |name: &str| directory.join(name);
         let found = times(&log(&place("whole"), 0), 1).unwrap();
         assert_eq!(found, (vec![7.0, 7.0], vec![1_000.0, 2_000.0]));
         let error = |log: &TruthLog| times(log, 0).unwrap_err().to_string();
@@ -358,6 +358,7 @@ mod tests {
         }
         let damaged = error(&TruthLog::open(place("damaged")).unwrap());
         assert!(damaged.contains("can't be read"), "{damaged}");
+        std::fs::remove_dir_all(&directory).unwrap();
     }
 
     #[test]
