@@ -24,7 +24,7 @@ pub(crate) fn probes(staleness: &Staleness) -> String {
         );
     }
     if *failed > 0 {
-        words += &format!("; {} failed and are not among them", format_count(*failed));
+        words += &format!("; besides, {} failed", format_count(*failed));
     }
     words
 }
@@ -70,7 +70,7 @@ pub(crate) fn graded(lag: &OverlayLag) -> String {
             &format!("; of {}, with more than two nodes, by their reads alone", format_count(graded - exact));
     }
     if *graded > 0 && graded < probes {
-        words += &format!("; {} more are not in the log", format_count(probes - graded));
+        words += &format!("; {} not judged, since the log lacks their rows", format_count(probes - graded));
     }
     words
 }
