@@ -19,12 +19,10 @@ pub(crate) fn probes(staleness: &Staleness) -> String {
     };
     if *unseen > 0 {
         let unseen = format_count(*unseen);
-        words += &format!(
-            "; {unseen} did not see their write to the end: how long it took is known from below alone"
-        );
+        words += &format!("; {unseen} ended before their write was seen, and know the lag from below alone");
     }
     if *failed > 0 {
-        words += &format!("; {} failed and are not among them", format_count(*failed));
+        words += &format!("; besides, {} failed", format_count(*failed));
     }
     words
 }
@@ -66,11 +64,13 @@ pub(crate) fn graded(lag: &OverlayLag) -> String {
         words += &format!("; the true lag: {}", truth.join(", "));
     }
     if exact < graded {
-        words +=
-            &format!("; of {}, with more than two nodes, by their reads alone", format_count(graded - exact));
+        words += &format!(
+            "; {} judged by their reads alone, since the log does not tell their lag",
+            format_count(graded - exact)
+        );
     }
     if *graded > 0 && graded < probes {
-        words += &format!("; {} more are not in the log", format_count(probes - graded));
+        words += &format!("; {} not judged, since the log lacks their rows", format_count(probes - graded));
     }
     words
 }

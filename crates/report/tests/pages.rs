@@ -50,6 +50,23 @@ fn truth_stands_beside_the_measurement() {
 }
 
 #[test]
+fn probes_of_the_lag_have_a_section_and_their_grades_stand_in_the_truth() {
+    let text = page(&fixture::with_probes(), &OPTIONS);
+    let begin = text.find("read-after-write lag\n").expect("a section on the lag");
+    let end = text.find("against the store's truth").expect("the truth comes next");
+    insta::assert_snapshot!("probes", &text[begin..end]);
+    let grade = text.lines().skip_while(|line| !line.starts_with("probed lag"));
+    let grade: Vec<&str> = grade.take_while(|line| !line.starts_with("largest")).collect();
+    insta::assert_snapshot!("probes-graded", grade.join("\n"));
+    assert!(!page(&fixture::with_truth(), &OPTIONS).contains("read-after-write"));
+    let html = report::html::page(&fixture::with_probes());
+    for part in ["id=\"staleness\"", "Bounds of the read-after-write lag", "230 of 230 intervals of probes"] {
+        assert!(html.contains(part), "no {part}");
+    }
+    assert!(!report::html::page(&fixture::with_truth()).contains("id=\"staleness\""));
+}
+
+#[test]
 fn documents_as_programs_see_them() {
     let mut document = report::json::document(&fixture::tiny());
     // One scope of each kind shows what they all look like.
