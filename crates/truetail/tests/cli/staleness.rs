@@ -49,7 +49,7 @@ impl Probed {
     /// Every probe is in the log, and right.
     fn assert_all_right(&self) {
         let probes = self.count("lag", "probes");
-        // A fortieth of a second each, of which a run of two seconds on the busiest of hosts makes some.
+        // One each 50 ms: of a run of two seconds some are left on the busiest of hosts.
         assert!(probes >= 5, "{}", self.document["truth"]["lag"]);
         for field in ["graded", "exact", "contained"] {
             assert_eq!(self.count("lag", field), probes, "{field}: {}", self.document["truth"]["lag"]);
