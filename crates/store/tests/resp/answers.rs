@@ -181,7 +181,15 @@ fn requests_are_admitted_as_what_they_are() {
         client.line(&mut store, request);
         let [answer] = &client.answers[..] else { panic!("{request}: {:?}", client.answers) };
         assert_eq!(answer.decision.map(|decision| decision.operation), operation, "{request}");
-        assert_eq!(answer.staleness.is_some(), operation == Some(Operation::Read), "{request}");
+        // A read says how stale it was, a write in how long every node shows it: at once, with one node.
+        let tells = [Operation::Read, Operation::Update, Operation::Insert, Operation::Delete];
+        assert_eq!(
+            answer.staleness.is_some(),
+            operation.is_some_and(|one| tells.contains(&one)),
+            "{request}"
+        );
+        let is_write = operation.is_some_and(|one| tells[1..].contains(&one));
+        assert!(!is_write || answer.staleness == Some(store::Staleness::default()), "{request}");
         let rules = answer.decision.map(|decision| decision.rules);
         assert_eq!(rules.unwrap_or_default(), Rules::default(), "{request}");
     }

@@ -22,5 +22,6 @@ mod redis;
 mod repeatable;
 mod run;
 mod searched;
+mod staleness;
 mod terminal;
 mod truth;
