@@ -163,8 +163,9 @@ impl Protocol for Postgres {
                 Frame::Whole { tag, body, size } => (self.phase.message(tag, body, &mut turn), size),
             };
             if let Err(end) = done {
+                let over = matches!(end, End::Quiet);
                 self.close(end, answers);
-                return Received::Broken;
+                return if over { Received::Over } else { Received::Broken };
             }
             consumed += size;
         }

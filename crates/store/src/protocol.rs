@@ -8,6 +8,8 @@ pub enum Received {
     /// So many bytes, from the front, were understood; the rest is an unfinished message and comes again, with
     /// more behind it. 0 when even the first message is unfinished.
     Consumed(usize),
+    /// The client has said good-bye: the connection is closed once it has what it is owed.
+    Over,
     /// The connection is of no use any more: what is wrong was put into the answers, with an [`crate::Ending::Close`].
     Broken,
 }

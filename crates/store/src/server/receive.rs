@@ -132,9 +132,10 @@ impl<S: TruthSink> Server<S> {
         };
         let oversize = connection.unfinished.len() > connection.protocol.message_limit();
         let broken = received == Received::Broken || oversize;
+        let over = broken || received == Received::Over;
         connection.owe(answers, now);
-        if broken {
-            self.totals.broken += 1;
+        self.totals.broken += u64::from(broken);
+        if over {
             connection.input_ended = true;
             connection.unfinished = Vec::new();
         }

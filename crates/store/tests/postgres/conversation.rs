@@ -66,7 +66,7 @@ impl Client {
             Arrival { at: store.now, stamped: false, connection: self.number, node: NodeId::default() };
         match self.protocol.receive(&self.input, arrival, &mut store.engine, &mut answers) {
             Received::Consumed(size) => drop(self.input.drain(..size)),
-            Received::Broken => self.broken = true,
+            Received::Broken | Received::Over => self.broken = true,
         }
         assert!(self.input.len() <= self.protocol.message_limit(), "an unfinished message beyond the limit");
         let last = answers.list().last();

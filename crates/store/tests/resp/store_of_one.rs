@@ -53,7 +53,7 @@ impl Client {
         let mut answers = Answers::new();
         match self.resp.receive(&self.rest, arrival, &mut store.engine, &mut answers) {
             Received::Consumed(used) => drop(self.rest.drain(..used)),
-            Received::Broken => {
+            Received::Broken | Received::Over => {
                 let last = answers.list().last().expect("an answer says what is wrong");
                 assert_eq!(last.ending, Ending::Close);
             }

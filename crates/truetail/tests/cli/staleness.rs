@@ -97,8 +97,8 @@ fn a_replica_behind(name: &str, protocol: &str) -> Probed {
 fn intervals_contain_the_true_lag_of_a_replica_over_resp() {
     let probed = a_replica_behind("staleness-resp", "redis://");
     // The last thing that is done to the record.
-    let writes = probed.rows().into_iter().filter(|(name, _)| name != "read");
-    assert_eq!(writes.last().map(|(name, _)| name), Some("delete".to_owned()));
+    let mut writes = probed.rows().into_iter().filter(|(name, _)| name != "read");
+    assert_eq!(writes.next_back().map(|(name, _)| name), Some("delete".to_owned()));
     let header = probed.scratch.recording("run").header().clone();
     let stated = header.capabilities.iter().find(|(name, _)| name.contains("truetail:staleness"));
     assert!(stated.is_some_and(|(_, asked)| asked.contains("each 50.0 ms")), "{:?}", header.capabilities);
