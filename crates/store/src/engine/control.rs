@@ -57,8 +57,9 @@ impl Engine {
 
     fn status(&self) -> String {
         let mut line = format!("requests={}", self.timing.admitted());
-        // Only the server knows which answers wait for earlier ones.
-        let known = self.acted.iter().zip(Rules::NAMES).filter(|(_, (rule, _))| *rule != Rules::BEHIND);
+        // Only the server knows which answers wait for earlier ones, or for their client.
+        let unknown = [Rules::BEHIND, Rules::CLIENT];
+        let known = self.acted.iter().zip(Rules::NAMES).filter(|(_, (rule, _))| !unknown.contains(rule));
         for (count, (_, name)) in known {
             // Writing to a `String` does not fail.
             let _ = write!(line, " {}={count}", name.replace(' ', "-"));

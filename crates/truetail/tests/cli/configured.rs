@@ -65,6 +65,8 @@ const ALL: &[&str] = &[
     "98,99.5",
     "--client",
     "7/9",
+    "--check",
+    "staleness",
 ];
 
 #[test]

@@ -7,7 +7,19 @@ fn every_command_has_an_example_and_its_exit_codes() {
     let scratch = Scratch::new("help");
     let help = scratch.truetail(&["--help"]).well().stdout;
     assert!(help.contains("Examples:"), "{help}");
-    let commands = ["run", "load", "check", "cleanup", "report", "compare", "export", "search", "experiment"];
+    let commands = [
+        "run",
+        "load",
+        "check",
+        "cleanup",
+        "report",
+        "compare",
+        "export",
+        "search",
+        "experiment",
+        "store",
+        "prove",
+    ];
     for command in commands {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in {help}");
         for flag in ["--help", "-h"] {
