@@ -117,7 +117,7 @@ fn no_driver_does_anything_unasked() {
     assert_eq!(drivers, ["postgres", "redis"]);
     for driver in document["drivers"].as_array().expect("drivers") {
         let checks = driver["checks"].as_array().expect("checks");
-        assert_eq!(checks.len(), 6, "{driver:#}");
+        assert_eq!(checks.len(), 8, "{driver:#}");
         assert!(checks.iter().all(|check| check["passed"] == true), "{driver:#}");
     }
     assert_eq!(Schema::new("truetail.driver-traps/1").differences(&[document]), Vec::<String>::new());
