@@ -26,7 +26,7 @@ use std::fmt;
 use std::str::FromStr;
 use units::{Nanos, Rng, Seed};
 
-/// A distribution of times. See the [module](self) for its texts; `Display` gives them back.
+/// A distribution of times. See `docs/store.md` for its texts; `Display` gives them back.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Draw(Form);
 

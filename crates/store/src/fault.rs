@@ -34,7 +34,7 @@ pub(crate) use armed::{Acts, Faults};
 use crate::{Injection, Operation};
 use units::Nanos;
 
-/// A fault: what, when, on which requests. See the [module](self) for its text; `Display` gives it back.
+/// A fault: what, when, on which requests. See `docs/store.md` for its text; `Display` gives it back.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fault {
     /// What happens.

@@ -3,7 +3,7 @@
 //! Nothing in a request names itself to the other side, so they are paired by time. A client hands a request over
 //! before it arrives and sees the answer after it was due: each row of a truth log lies inside of a sample of the session
 //! whose connection it came over. One request may lie in many samples of other sessions by chance; a whole connection
-//! hardly ever does. So connections are paired with sessions ([`pairing`]), and only where no other session is
+//! hardly ever does. So connections are paired with sessions (`pairing`), and only where no other session is
 //! left; what can't be decided is counted and left out.
 
 mod clocks;
