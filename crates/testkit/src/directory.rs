@@ -14,8 +14,12 @@ const SHORT: &str = "/tmp";
 /// Bytes of the longest path that a unix socket may have: `sun_path` has 108, and the last is a NUL (unix(7)).
 const LONGEST_SOCKET: usize = 107;
 
-/// The longest name that `mkdtemp` makes here, of the longest kind.
-const NAME: &str = "tt-redis-XXXXXX";
+/// Letters that `mkdtemp` fills in; it wants as many of `X` in their place.
+const FILLED_IN: usize = 6;
+
+/// As long as the longest name that `mkdtemp` makes here, of the longest kind.
+const NAME: &str = "tt-redis-123456";
+const _: () = assert!(NAME.len() == "tt-redis-".len() + FILLED_IN);
 
 /// PostgreSQL's name for its socket, with the longest port: no server has a longer one.
 const SOCKET: &str = ".s.PGSQL.65535";
@@ -28,7 +32,7 @@ pub(crate) fn make(kind: &str, account: Option<Account>) -> Result<PathBuf, Stri
     let wanted = std::env::temp_dir();
     let place =
         if suits(&wanted) && (account.is_none() || is_open(&wanted)) { &wanted } else { Path::new(SHORT) };
-    let mut path = place.join(format!("tt-{kind}-XXXXXX")).into_os_string().into_vec();
+    let mut path = place.join(format!("tt-{kind}-{}", "X".repeat(FILLED_IN))).into_os_string().into_vec();
     path.push(0);
     // SAFETY: `path` is a NUL-terminated array that `mkdtemp` changes in place.
     if unsafe { libc::mkdtemp(path.as_mut_ptr().cast()) }.is_null() {
