@@ -126,6 +126,12 @@ pub struct Proof {
 }
 
 impl Proof {
+    /// Whether truetail keeps all limits; `None` where it was not graded at all, as in a proof of foreign tools alone.
+    pub fn verdict(&self) -> Option<bool> {
+        let graded = !self.scenarios.is_empty() || self.nosqlmark.is_some() || self.elasticity.is_some();
+        graded.then(|| self.passed())
+    }
+
     /// Whether no limit of truetail's own is broken. Foreign tools have none.
     pub fn passed(&self) -> bool {
         self.scenarios.iter().all(|s| s.grade.passed())

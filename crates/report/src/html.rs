@@ -9,6 +9,7 @@
 //! requests.
 
 mod blob;
+mod drawn;
 mod facts;
 mod figures;
 mod head;
@@ -63,7 +64,7 @@ pub fn page(analysis: &Analysis) -> String {
             section("staleness", "Read-after-write lag", &staleness::content(staleness))
         }),
         analysis.overlay.as_ref().map_or_else(String::new, |overlay| {
-            section("truth", "Against the store’s truth", &truth::content(overlay))
+            section("truth", "Against the store’s truth", &truth::content(analysis, overlay))
         }),
         section("figures", "Figures", &places(analysis)),
         section("tables", "Tables", &tables::tables(analysis)),
@@ -77,11 +78,12 @@ pub fn page(analysis: &Analysis) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'\">\n\
          <link rel=\"icon\" href=\"data:,\">\n\
-         <title>{} – truetail</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
+         <title>{} – truetail</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
          <script type=\"application/json\" id=\"description\">{}</script>\n\
          <script type=\"text/plain\" id=\"numbers\">{numbers}</script>\n\
          <script>\n\"use strict\";\n(() => {{\n{}\n{START}}})();\n</script>\n</body>\n</html>\n",
         text(&title),
+        truth::style(analysis.overlay.as_ref()),
         script_json(&description),
         SCRIPTS.join("\n"),
     )

@@ -19,13 +19,13 @@ use prove::{Proof, Statistic, ToolResult};
 pub(crate) fn headline(proof: &Proof) -> String {
     let passed = proof.scenarios.iter().filter(|s| s.grade.passed()).count();
     let of = proof.scenarios.len();
-    match (passed, proof.passed()) {
-        _ if of == 0 && proof.nosqlmark.is_none() => "truetail itself was not graded".to_owned(),
-        (_, true) if of == 0 => "every check of the experiment holds".to_owned(),
-        (1, true) => "truetail's one run is within its limits".to_owned(),
-        (_, true) => format!("all of truetail's {of} runs are within their limits"),
-        (_, false) if passed == of => "a check of the experiment does not hold".to_owned(),
-        (_, false) => {
+    match (passed, proof.verdict()) {
+        (_, None) => "truetail itself; the verdicts are those of the tools".to_owned(),
+        (_, Some(true)) if of == 0 => "every check of the experiment holds".to_owned(),
+        (1, Some(true)) => "truetail's one run is within its limits".to_owned(),
+        (_, Some(true)) => format!("all of truetail's {of} runs are within their limits"),
+        (_, Some(false)) if passed == of => "a check of the experiment does not hold".to_owned(),
+        (_, Some(false)) => {
             let broken = of - passed;
             let are = if broken == 1 { "is not within its limits" } else { "are not within their limits" };
             format!("{broken} of truetail's {of} runs {are}")

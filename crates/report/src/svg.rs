@@ -24,13 +24,14 @@ use record::Measure;
 
 /// All figures that the analysis has data for: (name, SVG text). The name is fit for a file or an anchor.
 ///
-/// In this order, which is that of `report.html`: `truth`, `anatomy`, `response-time-series`, `service-time-series`,
+/// In this order, which is that of `report.html`: `truth`, `node-joins`, `anatomy`, `response-time-series`, `service-time-series`,
 /// `spectrum`, `operations`, `response-time-heat-map`, `service-time-heat-map`, `load`. Each is at most 300 KB however long the run was. Cost ≈ 1 ms each.
 pub fn figures(analysis: &Analysis) -> Vec<(&'static str, String)> {
     let series = |measure| series::figure(analysis, measure);
     let heat = |measure| heat::figure(analysis, measure);
     let all = [
         ("truth", truth::figure(analysis)),
+        ("node-joins", joining::of_run(analysis)),
         ("anatomy", anatomy::figure(analysis)),
         ("response-time-series", series(Measure::Response)),
         ("service-time-series", series(Measure::Service)),
@@ -56,6 +57,11 @@ pub fn proof_figures(proof: &prove::Proof) -> Vec<(&'static str, String)> {
         ("node-joins", proof.elasticity.as_ref().and_then(joining::figure)),
     ];
     all.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect()
+}
+
+/// The figure of a node that joined while a run went on; `None` where none did.
+pub(crate) fn node_joins(analysis: &Analysis) -> Option<String> {
+    joining::of_run(analysis)
 }
 
 /// Whether there is more than one part of a request's time to tell apart: a closed loop without kernel stamps

@@ -2,7 +2,10 @@
 
 use crate::staleness::graded;
 use crate::text::time;
-use analysis::overlay::{Overlay, OverlayDifference, OverlayMeasure, OverlayStatistic, OverlayValue};
+use analysis::overlay::{
+    Overlay, OverlayDifference, OverlayJoin, OverlayMeasure, OverlayStatistic, OverlayValue,
+};
+use stats::{Recovery, Settled};
 use units::{format_count, format_nanos};
 
 /// Differences that are told one by one.
@@ -98,8 +101,37 @@ pub(crate) fn statements(overlay: &Overlay) -> Vec<(&'static str, String)> {
         all.push(("stale reads", format!("{stale} of {reads}{by}")));
     }
     all.extend(overlay.lag.as_ref().map(|lag| ("probed lag", graded(lag))));
+    all.extend(overlay.join.as_ref().map(|join| ("a node joined", joined(join))));
     all.extend(overlay.largest.iter().take(TOLD).map(|one| ("largest apart", told(one))));
     all
+}
+
+/// When times were stable again: as measured, and by the store.
+pub(crate) fn joined(join: &OverlayJoin) -> String {
+    let name = join.measure.name();
+    let of = |recovery: &Recovery| match recovery.settled {
+        Settled::After(after) => format!("stable {:.0} s after it began to join", after.as_secs_f64()),
+        Settled::NotReached => "not stable before the end".to_owned(),
+        Settled::TooShort => "seen for too short a time to tell".to_owned(),
+    };
+    let (measured, truth) = (of(&join.measured), of(&join.truth));
+    let levels = join.measured.worst.zip(join.measured.level);
+    let levels = levels.map_or_else(String::new, |(worst, level)| {
+        format!("; p95 up to {}, in the end {}", time(worst), time(level))
+    });
+    match measured == truth {
+        true => format!("{name}s are {measured}, as measured and by the store{levels}"),
+        false => format!("{name}s as measured are {measured}; by the store {truth}{levels}"),
+    }
+}
+
+/// What the store was told to do, and what stable means.
+pub(crate) fn join_detail(join: &OverlayJoin) -> String {
+    let begin = join.begin.0 as f64 / 1e9;
+    format!(
+        "the store's `--join '{}'` began at {begin:.1} s; stable: every window of 1 s has a p95 within 20 % of the final one",
+        join.detail
+    )
 }
 
 fn told(one: &OverlayDifference) -> String {

@@ -369,6 +369,7 @@ fn it_fits_a_phone_and_a_dark_screen() {
         ("censored", fixture::censored()),
         ("doubtful", doubtful()),
         ("truth", fixture::with_truth()),
+        ("join", fixture::with_join()),
     ];
     for (name, analysis) in runs {
         let mut papers = Vec::new();

@@ -23,6 +23,7 @@ fn all() -> &'static [Figure] {
             ("tiny", fixture::tiny()),
             ("censored", fixture::censored()),
             ("truth", fixture::with_truth()),
+            ("join", fixture::with_join()),
         ];
         let mut all = Vec::new();
         for (fixture, analysis) in fixtures {
@@ -60,6 +61,7 @@ fn every_kind_of_run_has_its_figures() {
     }
     assert_eq!(of("truth-")[0], "truth");
     assert_eq!(of("truth-")[1..], open);
+    assert_eq!(of("join-")[..2], ["truth", "node-joins"]);
     // A closed loop without kernel stamps has one part only: no anatomy.
     let closed: Vec<&str> =
         open.into_iter().filter(|n| *n != "anatomy" && !n.starts_with("response-time-")).collect();
@@ -79,6 +81,7 @@ fn each_figure_of_the_page_is_a_file() {
         "response-time-series" | "service-time-series" => "series".to_owned(),
         "operations" => "boxes".to_owned(),
         "response-time-heat-map" | "service-time-heat-map" => "heat".to_owned(),
+        "node-joins" => "node".to_owned(),
         other => other.to_owned(),
     };
     let runs = [
@@ -87,6 +90,7 @@ fn each_figure_of_the_page_is_a_file() {
         fixture::tiny(),
         fixture::censored(),
         fixture::with_truth(),
+        fixture::with_join(),
     ];
     for analysis in runs {
         let files: Vec<String> =

@@ -50,6 +50,17 @@ fn truth_stands_beside_the_measurement() {
 }
 
 #[test]
+fn a_node_that_joined_stands_in_the_truth() {
+    let text = page(&fixture::with_join(), &OPTIONS);
+    let said = text.lines().skip_while(|line| !line.starts_with("a node joined"));
+    let said: Vec<&str> = said.take_while(|line| !line.starts_with("largest")).collect();
+    insta::assert_snapshot!("node-joined", said.join("\n"));
+    let html = report::html::page(&fixture::with_join());
+    assert!(html.contains("<figure id=\"node-joins\"") && html.contains("var(--pale-blue)"));
+    assert!(!report::html::page(&fixture::with_truth()).contains("node-joins"));
+}
+
+#[test]
 fn probes_of_the_lag_have_a_section_and_their_grades_stand_in_the_truth() {
     let text = page(&fixture::with_probes(), &OPTIONS);
     let begin = text.find("read-after-write lag\n").expect("a section on the lag");

@@ -19,6 +19,7 @@ fn every_field_is_described_and_every_described_field_exists() {
         fixture::censored(),
         fixture::with_truth(),
         fixture::with_probes(),
+        fixture::with_join(),
     ];
     let mut documents: Vec<Value> = runs.iter().map(report::json::document).collect();
     check("truetail.run/1", &documents);

@@ -1,6 +1,7 @@
 //! What an overlay holds.
 
 use record::Measure;
+use stats::Recovery;
 use units::{Instant, Nanos, Outcome, Quantile};
 
 /// A store's truth and a client's measurement of the same requests.
@@ -33,6 +34,8 @@ pub struct Overlay {
     pub staleness: Option<OverlayStaleness>,
     /// Probes of the read-after-write lag, graded; `None` where the run had none.
     pub lag: Option<OverlayLag>,
+    /// What followed when a node joined; `None` where none did in the recording's time.
+    pub join: Option<OverlayJoin>,
     /// The requests around the one that truly took longest; `None` where nothing was compared.
     pub moment: Option<OverlayMoment>,
 }
@@ -144,6 +147,23 @@ impl OverlayMeasure {
     pub fn value(&self, statistic: OverlayStatistic) -> Option<&OverlayValue> {
         self.values.iter().find(|value| value.statistic == statistic)
     }
+}
+
+/// A node joined: how long until times were stable again.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OverlayJoin {
+    /// When it began to join, on the axis of the analysis.
+    pub begin: Instant,
+    /// How long data was streamed to it.
+    pub streaming: Nanos,
+    /// What the store was told to do, as its flag `--join` takes it.
+    pub detail: String,
+    /// Of which times: response times where the load model has them.
+    pub measure: Measure,
+    /// By the store's own times.
+    pub truth: Recovery,
+    /// By the client's.
+    pub measured: Recovery,
 }
 
 /// One request, true and measured.

@@ -8,6 +8,7 @@
 
 mod clocks;
 mod figures;
+mod joining;
 mod lag;
 mod moment;
 mod pairing;
@@ -17,12 +18,13 @@ mod sums;
 mod window;
 
 pub use figures::{
-    Overlay, OverlayCounts, OverlayDifference, OverlayLag, OverlayMeasure, OverlayMoment, OverlayPoint,
-    OverlayRowCounts, OverlayStaleness, OverlayStatistic, OverlayStore, OverlayValue,
+    Overlay, OverlayCounts, OverlayDifference, OverlayJoin, OverlayLag, OverlayMeasure, OverlayMoment,
+    OverlayPoint, OverlayRowCounts, OverlayStaleness, OverlayStatistic, OverlayStore, OverlayValue,
 };
 
 use crate::AnalysisError;
 use clocks::Clocks;
+use joining::Joining;
 use record::{Recording, TruthLog};
 use sums::Sums;
 use units::Nanos;
@@ -49,7 +51,7 @@ impl Default for OverlayOptions {
 /// Lays a truth log over the recordings of a run (one for each client).
 ///
 /// Reads both once and, where there are more samples than [`OverlayOptions::window`], once more for each window:
-/// ≈ 1 µs a request. With many busy sessions each connection is held against all of them, ≈ 50 ns each.
+/// ≈ 1 µs a request, and where a node joined 24 bytes of memory for each request after that. With many busy sessions each connection is held against all of them, ≈ 50 ns each.
 ///
 /// # Errors
 /// When there is no recording, or one of them or the log can't be read at all, or their clocks can't be related.
@@ -62,7 +64,7 @@ pub fn overlay(
     let clocks = Clocks::new(recordings, truth)?;
     let tolerance = i64::try_from(options.tolerance.0.min(Nanos::from_secs(1).0)).unwrap_or(0);
     let windows = Windows::plan(recordings, &clocks, tolerance, options.window)?;
-    let mut sums = Sums::new(recordings, truth);
+    let mut sums = Sums::new(recordings, truth, Joining::of(truth, &clocks)?);
     let mut known = pairing::Known::default();
     for window in windows.list() {
         let loaded = window.load(recordings, truth, &clocks)?;

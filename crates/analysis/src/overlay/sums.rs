@@ -5,6 +5,7 @@ use super::figures::{
     Overlay, OverlayCounts, OverlayDifference, OverlayMeasure, OverlayMoment, OverlayRowCounts,
     OverlayStaleness, OverlayStatistic, OverlayStore, OverlayValue,
 };
+use super::joining::Joining;
 use super::moment::{self, Compared};
 use super::pairing::{Paired, sample_of};
 use super::window::{Flown, Loaded, NONE, Row, Session};
@@ -67,6 +68,7 @@ pub(super) struct Sums {
     rules: Vec<u64>,
     largest: Vec<OverlayDifference>,
     moment: Option<OverlayMoment>,
+    joining: Option<Joining>,
 }
 
 /// How stale reads were.
@@ -79,7 +81,7 @@ pub(super) struct Staleness {
 }
 
 impl Sums {
-    pub(super) fn new(recordings: &[Recording], truth: &TruthLog) -> Sums {
+    pub(super) fn new(recordings: &[Recording], truth: &TruthLog, joining: Option<Joining>) -> Sums {
         let rule_names = truth.header().rules.iter().take(16).cloned().collect::<Vec<_>>();
         Sums {
             operations: recordings.iter().map(|r| r.header().operations.clone()).collect(),
@@ -95,6 +97,7 @@ impl Sums {
             staleness: Staleness::default(),
             largest: Vec::new(),
             moment: None,
+            joining,
         }
     }
 
@@ -115,8 +118,15 @@ impl Sums {
             }
         }
         self.counts.never_sent += loaded.never_sent;
-        let measure = if self.has_response { Measure::Response } else { Measure::Service };
-        self.moment = moment::worse(self.moment.take(), measure, compared);
+        if let Some(joining) = &mut self.joining {
+            joining.add(&compared);
+        }
+        self.moment = moment::worse(self.moment.take(), self.measure(), compared);
+    }
+
+    /// What is looked at over time.
+    fn measure(&self) -> Measure {
+        if self.has_response { Measure::Response } else { Measure::Service }
     }
 
     fn add_row(
@@ -209,6 +219,7 @@ impl Sums {
         let header = truth.header();
         let counts = OverlayCounts { unmatched: self.counts.sent - self.counts.matched, ..self.counts };
         let told = self.rows.matched + self.rows.ambiguous;
+        let measure = self.measure();
         let measures = [(Measure::Response, self.response), (Measure::Service, self.service)];
         Overlay {
             store: OverlayStore {
@@ -231,6 +242,7 @@ impl Sums {
             largest: self.largest,
             staleness: self.staleness.figures(),
             lag: None,
+            join: self.joining.and_then(|joining| joining.figures(measure)),
             moment: self.moment,
         }
     }

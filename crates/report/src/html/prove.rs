@@ -2,6 +2,7 @@
 //!
 //! Without scripts: the figures are SVG within the page, whose colours follow the page's light or dark.
 
+use super::drawn::{STYLE as DRAWN_STYLE, inline};
 use super::markup::{Column, Table, text};
 use super::{STYLE, section};
 use crate::prove::{VERDICTS, factor_words, headline, worst_factor};
@@ -15,23 +16,6 @@ use prove::{Proof, ScenarioResult, Statistic, ToolResult, ToolScenario};
 use record::Measure;
 
 const OWN_STYLE: &str = include_str!("../../assets/prove.css");
-
-/// The figures' colours and the style's names for them: on paper they are the same, in the dark they are not.
-const COLOURS: [(&str, &str); 13] = [
-    ("#ffffff", "--paper"),
-    ("#1A1A1A", "--ink"),
-    ("#555555", "--muted"),
-    ("#7A7A7A", "--point"),
-    ("#E4E4E4", "--grid"),
-    ("#0072B2", "--blue"),
-    ("#D55E00", "--vermilion"),
-    ("#E69F00", "--orange"),
-    ("#CC79A7", "--purple"),
-    ("#C9DFEE", "--pale-blue"),
-    ("#FBEFD0", "--pale-orange"),
-    ("#C8102E", "--red"),
-    ("#F0F0F0", "--shade"),
-];
 
 /// The whole page.
 pub fn prove_page(proof: &Proof) -> String {
@@ -68,22 +52,16 @@ pub fn prove_page(proof: &Proof) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          style-src 'unsafe-inline'; img-src data:; base-uri 'none'\">\n\
          <link rel=\"icon\" href=\"data:,\">\n<title>proof – truetail</title>\n\
-         <style>\n{STYLE}{OWN_STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
+         <style>\n{STYLE}{DRAWN_STYLE}{OWN_STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
 }
 
-/// An SVG file as a figure of the page, in the page's colours.
-fn inline(name: &str, svg: &str) -> String {
-    // Within a page of HTML the name space is known.
-    let bare = svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
-    let themed = COLOURS
-        .iter()
-        .fold(bare, |svg, (colour, name)| svg.replace(&format!("\"{colour}\""), &format!("\"var({name})\"")));
-    format!("<figure id=\"{name}\" class=\"drawn\">\n{themed}</figure>\n")
-}
-
 fn heading(proof: &Proof) -> String {
-    let (state, word) = if proof.passed() { ("valid", "pass") } else { ("invalid", "fail") };
+    let (state, word) = match proof.verdict() {
+        Some(true) => ("valid", "pass"),
+        Some(false) => ("invalid", "fail"),
+        None => ("note", "not graded"),
+    };
     let what = "A tool that measures must be measured: against a store whose times are known, and formulas that neither the \
                 tool nor the store had a part in.";
     format!(

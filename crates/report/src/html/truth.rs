@@ -1,16 +1,23 @@
 //! A store's truth beside the measurement: tables, and where its figure goes.
 
+use super::drawn;
 use super::markup::{Column, Table, facts, text};
 use super::place;
+use crate::svg::node_joins;
 use crate::text::time;
 use crate::truth::{doubts, error, name, pairing, statements, statistics};
-use analysis::Overlay;
+use analysis::{Analysis, Overlay};
 use serde_json::{Value, json};
 
 use super::blob::Blob;
 
+/// Its part of the style sheet.
+pub(super) fn style(overlay: Option<&Overlay>) -> &'static str {
+    overlay.and_then(|overlay| overlay.join.as_ref()).map_or("", |_| drawn::STYLE)
+}
+
 /// What the section holds.
-pub(super) fn content(overlay: &Overlay) -> String {
+pub(super) fn content(analysis: &Analysis, overlay: &Overlay) -> String {
     let mut markup = format!("<p>{}.</p>\n", text(&pairing(overlay)));
     for doubt in doubts(overlay) {
         markup += &format!("<p class=\"note\">{}.</p>\n", text(&doubt));
@@ -31,6 +38,7 @@ pub(super) fn content(overlay: &Overlay) -> String {
         );
         markup += &place("truth", 0, "Truth and measurement around the worst moment", &says);
     }
+    markup += &node_joins(analysis).map_or_else(String::new, |svg| drawn::inline("node-joins", &svg));
     let said = statements(overlay);
     markup += &facts("In numbers", said.iter().map(|(label, text)| (*label, text.clone())));
     markup += &largest(overlay);

@@ -7,13 +7,12 @@ use prove::nosqlmark::{CapacityRow, ClosedRow, FourFigures, NosqlmarkResult, rem
 use prove::verdict::{Place, Placed};
 use prove::{Clock, Figures, Proof, ScenarioResult, Statistic, ToolResult, ToolScenario};
 use serde_json::{Value, json};
-use stats::Settled;
 
 /// The document of `truetail prove`: schema `truetail.prove/1`.
 pub fn proof(proof: &Proof) -> Value {
     json!({
         "schema": "truetail.prove/1",
-        "passed": proof.passed(),
+        "passed": proof.verdict(),
         "scenarios": proof.scenarios.iter().map(scenario).collect::<Vec<_>>(),
         "tools": proof.tools.iter().map(tool).collect::<Vec<_>>(),
         "nosqlmark": proof.nosqlmark.as_ref().map(nosqlmark),
@@ -154,24 +153,16 @@ fn four(figures: &FourFigures) -> Value {
 
 fn elasticity(result: &ElasticityResult) -> Value {
     let e = &result.elasticity;
-    let (settled, after) = match result.recovery.settled {
-        Settled::After(after) => ("reached", Some(after.0)),
-        Settled::NotReached => ("not_reached", None),
-        Settled::TooShort => ("too_short", None),
-    };
-    let windows = result.recovery.windows.iter().map(|w| json!({"begin": w.begin.0, "p95": w.value}));
-    json!({
-        "offered_per_second": e.rate.get(),
-        "capacity_before_per_second": e.before.get(),
-        "capacity_during_per_second": e.during(),
-        "capacity_after_per_second": e.after.get(),
-        "joins_at": e.at.0,
-        "streaming": e.streaming.0,
-        "settled": settled,
-        "stable_after": after,
-        "stable_after_form": e.expected_seconds().map(|s| s * 1e9),
-        "final_p95": result.recovery.level,
-        "worst_p95": result.recovery.worst,
-        "windows": windows.collect::<Vec<_>>(),
-    })
+    let mut document = super::truth::recovery(&result.recovery);
+    let own = [
+        ("offered_per_second", json!(e.rate.get())),
+        ("capacity_before_per_second", json!(e.before.get())),
+        ("capacity_during_per_second", json!(e.during())),
+        ("capacity_after_per_second", json!(e.after.get())),
+        ("joins_at", json!(e.at.0)),
+        ("streaming", json!(e.streaming.0)),
+        ("stable_after_form", json!(e.expected_seconds().map(|s| s * 1e9))),
+    ];
+    own.into_iter().for_each(|(name, value)| document[name] = value);
+    document
 }

@@ -3,9 +3,10 @@
 use super::{number, staleness};
 use crate::truth::name;
 use analysis::Overlay;
-use analysis::overlay::{OverlayDifference, OverlayMeasure, OverlayStatistic, OverlayStore};
+use analysis::overlay::{OverlayDifference, OverlayJoin, OverlayMeasure, OverlayStatistic, OverlayStore};
 use record::Measure;
 use serde_json::{Value, json};
+use stats::{Recovery, Settled};
 use units::Nanos;
 
 /// The field `truth`; null where no log was given.
@@ -45,6 +46,7 @@ pub(super) fn truth(overlay: Option<&Overlay>) -> Value {
             "time": durations(&staleness.time),
         })),
         "lag": staleness::graded(overlay.lag.as_ref()),
+        "join": overlay.join.as_ref().map(join),
         "largest": overlay.largest.iter().map(difference).collect::<Vec<_>>(),
     })
 }
@@ -97,5 +99,33 @@ fn difference(one: &OverlayDifference) -> Value {
         "truth": one.truth.0,
         "measured": one.measured.0,
         "rules": one.rules,
+    })
+}
+
+fn join(join: &OverlayJoin) -> Value {
+    json!({
+        "begin": join.begin.0,
+        "streaming": join.streaming.0,
+        "detail": join.detail,
+        "measure": join.measure.key(),
+        "truth": recovery(&join.truth),
+        "measured": recovery(&join.measured),
+    })
+}
+
+/// When it was stable; the form that a proof's elasticity has, too.
+pub(super) fn recovery(recovery: &Recovery) -> Value {
+    let (settled, after) = match recovery.settled {
+        Settled::After(after) => ("reached", Some(after.0)),
+        Settled::NotReached => ("not_reached", None),
+        Settled::TooShort => ("too_short", None),
+    };
+    let windows = recovery.windows.iter().map(|w| json!({"begin": w.begin.0, "p95": w.value}));
+    json!({
+        "settled": settled,
+        "stable_after": after,
+        "final_p95": recovery.level,
+        "worst_p95": recovery.worst,
+        "windows": windows.collect::<Vec<_>>(),
     })
 }

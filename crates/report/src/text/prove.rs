@@ -15,7 +15,10 @@ use stats::Settled;
 pub fn prove_page(proof: &Proof, options: &TextOptions) -> String {
     let mut page =
         Page { paint: Paint { colour: options.colour }, width: options.width, text: String::new() };
-    let verdict = page.verdict(proof.passed());
+    let verdict = match proof.verdict() {
+        Some(passed) => page.verdict(passed),
+        None => "not graded".to_owned(),
+    };
     page.say("", "  ", &format!("{verdict}: {}", headline(proof)));
     proof.scenarios.iter().for_each(|result| page.scenario(result));
     if !proof.tools.is_empty() {

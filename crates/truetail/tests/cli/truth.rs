@@ -102,3 +102,36 @@ fn truth_and_measurement_of_a_live_store_are_paired_to_the_last_request() {
     let html = std::fs::read_to_string(scratch.path("a/report.html")).expect("a page");
     assert!(html.contains("id=\"truth-0\""), "no figure");
 }
+
+/// 280 requests too many wait when the node has joined; 2,000/s of capacity are through with them within a second.
+#[test]
+fn a_node_that_joins_is_found_with_the_time_until_response_times_are_stable() {
+    let scratch = Scratch::new("truth-join");
+    let store = ["store", "--resp", "127.0.0.1:0", "--postgres", "none", "--truth", "truth"];
+    let join = "at=1s streaming=2s dip=60% then=2000/s";
+    let timing = ["--service", "20ms", "--capacity", "400/s", "--join", join];
+    let mut store = scratch.start(&[&store[..], &timing[..]].concat());
+    let line = store.wait_for_result("redis://");
+    let url = line.split_whitespace().last().expect("an address").to_owned();
+    let run = ["run", &url, "-w", "noop", "-p", "mode=ping", "-r", "300/s", "-c", "64"];
+    let how = ["--arrivals", "constant", "-d", "11s", "--warmup", "0s", "-o", "a"];
+    scratch.truetail(&[&run[..], &how[..]].concat()).judged();
+    store.signal(libc::SIGINT);
+    store.wait().well();
+
+    let report = ["report", "a", "--truth", "truth"];
+    let join = &scratch.truetail(&[&report[..], &["--json"]].concat()).json()["truth"]["join"];
+    assert_eq!((&join["streaming"], &join["measure"]), (&2_000_000_000_u64.into(), &"response_time".into()));
+    for side in ["truth", "measured"] {
+        let side = &join[side];
+        let after = side["stable_after"].as_u64();
+        assert!(
+            side["settled"] == "reached" && (Some(2_000_000_000)..=Some(4_000_000_000)).contains(&after),
+            "{join}"
+        );
+        assert!(side["worst_p95"].as_f64() > Some(300e6), "{join}");
+    }
+    let page = scratch.truetail(&report).judged().stdout;
+    assert!(page.contains("a node joined") && page.contains("after it began to join"), "{page}");
+    assert!(scratch.path("a/figures/node-joins.svg").exists(), "no figure");
+}

@@ -1,0 +1,31 @@
+//! SVG files as figures of a page, in the page's colours.
+
+/// The style sheet for them.
+pub(super) const STYLE: &str = include_str!("../../assets/drawn.css");
+
+/// The figures' colours and the style's names for them: on paper they are the same, in the dark they are not.
+const COLOURS: [(&str, &str); 13] = [
+    ("#ffffff", "--paper"),
+    ("#1A1A1A", "--ink"),
+    ("#555555", "--muted"),
+    ("#7A7A7A", "--point"),
+    ("#E4E4E4", "--grid"),
+    ("#0072B2", "--blue"),
+    ("#D55E00", "--vermilion"),
+    ("#E69F00", "--orange"),
+    ("#CC79A7", "--purple"),
+    ("#C9DFEE", "--pale-blue"),
+    ("#FBEFD0", "--pale-orange"),
+    ("#C8102E", "--red"),
+    ("#F0F0F0", "--shade"),
+];
+
+/// An SVG file as a figure of the page, in the page's colours.
+pub(super) fn inline(name: &str, svg: &str) -> String {
+    // Within a page of HTML the name space is known.
+    let bare = svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
+    let themed = COLOURS
+        .iter()
+        .fold(bare, |svg, (colour, name)| svg.replace(&format!("\"{colour}\""), &format!("\"var({name})\"")));
+    format!("<figure id=\"{name}\" class=\"drawn\">\n{themed}</figure>\n")
+}
