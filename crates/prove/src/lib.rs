@@ -29,5 +29,5 @@ pub mod truth;
 pub mod verdict;
 
 pub use figures::{Figures, Statistic};
-pub use result::{Clock, Proof, ScenarioResult, ToolResult, ToolScenario};
+pub use result::{Clock, Host, Proof, ScenarioResult, ToolResult, ToolScenario};
 pub use timeline::{Bucket, Timeline, Times};

@@ -6,10 +6,19 @@ use crate::nosqlmark::NosqlmarkResult;
 use crate::scenario::Scenario;
 use crate::truth::Truth;
 use crate::verdict::{Judgement, Verdict};
-use crate::{Figures, Timeline};
+use crate::{Figures, Statistic, Timeline};
+
+/// How a host stood still during a live run.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Host {
+    /// The longest time, as truetail's lag and the store's own lateness show.
+    pub longest: units::Nanos,
+    /// The share of the time, in [0, 1], in gaps of 100 µs and more that the store's spinning thread has seen; `None`: unknown.
+    pub share: Option<f64>,
+}
 
 /// On what clock truetail was measured.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Clock {
     /// The simulated one: exact.
     Simulated,
@@ -17,8 +26,8 @@ pub enum Clock {
     Live {
         /// The protocol.
         protocol: String,
-        /// The longest time that the host stood still meanwhile, as truetail's lag and the store's own lateness show.
-        host_hiccup: units::Nanos,
+        /// What the host did meanwhile.
+        host: Host,
     },
 }
 
@@ -33,11 +42,29 @@ impl Clock {
 
     /// What the host did meanwhile, in words; `None` on the simulated clock.
     pub fn host(&self) -> Option<String> {
-        let Clock::Live { host_hiccup, .. } = self else { return None };
-        let stood = units::format_nanos(*host_hiccup);
+        let Clock::Live { host, .. } = self else { return None };
+        let stood = units::format_nanos(host.longest);
+        let share =
+            host.share.map_or(String::new(), |share| format!(", and for {:.2} % of the time", 100.0 * share));
         Some(format!(
-            "the host stood still for up to {stood} meanwhile; a maximum may be off by so much more"
+            "the host stood still for up to {stood} meanwhile{share}; a maximum may be off by so much more"
         ))
+    }
+
+    /// Why a quantile can't be expected to be within its limit: the host stood still for longer than the share of the
+    /// requests above it. `None` where it can.
+    pub fn excuse(&self, statistic: Statistic) -> Option<String> {
+        let Clock::Live { host, .. } = self else { return None };
+        let (share, quantile) = (host.share?, statistic.quantile()?);
+        let above = 1.0 - quantile.get();
+        (above > 0.0 && share > above).then(|| {
+            let name = statistic.name();
+            format!(
+                "the host stood still for {:.2} % of the time, and {name} leaves {:.2} %",
+                100.0 * share,
+                100.0 * above
+            )
+        })
     }
 }
 
@@ -68,15 +95,12 @@ impl ScenarioResult {
         protocol: &str,
         truth: Truth,
         (response, service): (Figures, Figures),
-        limits: Limits,
+        host: Host,
         timeline: Timeline,
     ) -> ScenarioResult {
+        let limits = Limits::Live { host_hiccup: host.longest };
         let grade = Grade::new(&truth, &response, &service, limits);
-        let host_hiccup = match limits {
-            Limits::Live { host_hiccup } => host_hiccup,
-            Limits::Simulated => units::Nanos::ZERO,
-        };
-        let clock = Clock::Live { protocol: protocol.to_owned(), host_hiccup };
+        let clock = Clock::Live { protocol: protocol.to_owned(), host };
         ScenarioResult { scenario, clock, truth, response, service, grade, timeline }
     }
 }
@@ -137,5 +161,32 @@ impl Proof {
         self.scenarios.iter().all(|s| s.grade.passed())
             && self.nosqlmark.as_ref().is_none_or(|n| n.checks.iter().all(|check| check.passed))
             && self.elasticity.as_ref().is_none_or(ElasticityResult::passed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantile_is_excused_where_the_host_stood_still_for_longer_than_it_leaves() {
+        let live = |share| {
+            let host = Host { longest: units::Nanos::from_millis(5), share };
+            Clock::Live { protocol: "resp".to_owned(), host }
+        };
+        let excused = |clock: &Clock| {
+            let excused = Statistic::ALL.into_iter().filter(|s| clock.excuse(*s).is_some());
+            excused.map(Statistic::name).collect::<Vec<_>>()
+        };
+        assert_eq!(excused(&live(Some(0.013))), ["p99", "p99.9"]);
+        assert_eq!(excused(&live(Some(0.002))), ["p99.9"]);
+        assert_eq!(excused(&live(Some(0.0005))), [""; 0]);
+        assert_eq!(excused(&live(None)), [""; 0]);
+        assert_eq!(excused(&Clock::Simulated), [""; 0]);
+        let words = live(Some(0.013)).excuse(Statistic::P99);
+        assert_eq!(
+            words.as_deref(),
+            Some("the host stood still for 1.30 % of the time, and p99 leaves 1.00 %")
+        );
     }
 }

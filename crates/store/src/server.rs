@@ -14,11 +14,14 @@ mod due;
 mod poll;
 mod receive;
 mod stamps;
+mod standstill;
 #[cfg(test)]
 mod tests;
 mod write;
 
 use crate::{Decision, Engine, Protocol, Staleness};
+pub use standstill::Standstill;
+
 use accept::Listening;
 use clock::{Clock, LiveClock};
 use connection::Connection;
@@ -107,6 +110,8 @@ pub struct ServerTotals {
     pub answered: u64,
     /// Requests whose answer was never written.
     pub unanswered: u64,
+    /// How the host let the store's thread stand still.
+    pub standstill: Standstill,
 }
 
 /// Serves until `stop` is set, on the calling thread. Times are nanoseconds since the epoch of `clock`, which must
@@ -201,7 +206,8 @@ impl<S: TruthSink> Server<S> {
     /// One look at everything.
     fn turn(&mut self) -> io::Result<()> {
         let now = self.write_what_is_due();
-        if now >= self.next_chores {
+        let chores = now >= self.next_chores;
+        if chores {
             self.next_chores = now + CHORES;
             self.stamps.refresh(&self.clock);
             self.open_listeners(now);
@@ -217,6 +223,9 @@ impl<S: TruthSink> Server<S> {
             Nanos::ZERO
         };
         let ready = self.poll.wait(nap)?;
+        if nap == Nanos::ZERO && !chores {
+            self.totals.standstill.note(self.now().saturating_sub(now));
+        }
         for index in 0..ready {
             let (token, readiness) = self.poll.event(index);
             match token.listener_index() {

@@ -5,7 +5,7 @@ use anyhow::bail;
 use serde_json::json;
 use stats::{LogHistogram, Ranks};
 use std::net::SocketAddr;
-use store::server::Limits;
+use store::server::{Limits, Standstill};
 use units::{Nanos, format_count, format_nanos};
 
 mod arguments;
@@ -143,6 +143,7 @@ fn summary(ended: &Ended) -> String {
         format_count(totals.broken)
     );
     text += &lateness(&ended.lateness);
+    text += &format!("\n{}", stood_still(&totals.standstill));
     if let Some(truth) = &ended.truth {
         text += &format!("\ntruth log: {} ({} rows)", truth.path.display(), format_count(truth.end.rows));
         if truth.end.dropped + truth.end.unwritable > 0 {
@@ -162,6 +163,20 @@ pub(crate) fn lateness(histogram: &LogHistogram) -> String {
     };
     let shown = times.map(|(name, nanos)| format!("{name} {}", format_nanos(nanos)));
     format!("own lateness (written − due): {}", shown.join(", "))
+}
+
+/// What the host did to the store's thread.
+fn stood_still(still: &Standstill) -> String {
+    let Some(share) = still.share() else {
+        return "the host was not watched: the store never spun".to_owned();
+    };
+    format!(
+        "the host let the store stand still for {:.2} % of the time: {} times for {} or longer, at most {}",
+        100.0 * share,
+        format_count(still.count),
+        format_nanos(Standstill::SHORTEST),
+        format_nanos(still.longest)
+    )
 }
 
 /// Quantiles by the upper ends of the histogram's buckets, which are 0.024 % wide; `None` where nothing was answered.
@@ -192,6 +207,12 @@ fn document(ended: &Ended) -> serde_json::Value {
             "closed_for_what_they_sent": totals.broken,
         },
         "own_lateness": late,
+        "host_standstill": {
+            "share": totals.standstill.share(),
+            "count": totals.standstill.count,
+            "total": totals.standstill.total.0,
+            "longest": totals.standstill.longest.0,
+        },
         "truth": ended.truth.as_ref().map(|truth| json!({
             "path": truth.path.display().to_string(),
             "rows": truth.end.rows,
@@ -209,8 +230,17 @@ mod tests {
     fn ended() -> Ended {
         let mut lateness = LogHistogram::new();
         (1..=1000).for_each(|n| lateness.record(n * 1000));
+        let (total, longest) = (Nanos::from_millis(40), Nanos::from_millis(3));
+        let standstill = Standstill { count: 20, total, longest, watched: Nanos::from_secs(4) };
         Ended {
-            totals: ServerTotals { connections: 3, refused: 1, broken: 2, answered: 1000, unanswered: 4 },
+            totals: ServerTotals {
+                connections: 3,
+                refused: 1,
+                broken: 2,
+                answered: 1000,
+                unanswered: 4,
+                standstill,
+            },
             lateness,
             truth: Some(TruthFinished { path: "truth".into(), end: TruthEnd::new(Vec::new()) }),
         }
@@ -232,6 +262,8 @@ mod tests {
             "{words}"
         );
         assert!(words.contains("p50 500 µs, p99 990 µs"), "{words}");
+        let still = "stand still for 1.00 % of the time: 20 times for 100 µs or longer, at most 3.00 ms";
+        assert!(words.contains(still), "{words}");
         assert!(lateness(&LogHistogram::new()).ends_with("nothing was answered"));
     }
 }

@@ -238,7 +238,10 @@ fn scenario(result: &ScenarioResult) -> String {
         }
     }
     let open = if result.grade.passed() { "" } else { " open" };
-    let settings = format!("Offered {}. The store: {}.", scenario.offered(), scenario.store());
+    let mut settings = format!("Offered {}. The store: {}.", scenario.offered(), scenario.store());
+    for excuse in result.grade.broken().filter_map(|row| result.clock.excuse(row.statistic)) {
+        settings += &format!(" Of a limit that is broken: {excuse}.");
+    }
     format!(
         "<details{open} id=\"{}-{}\"><summary>{} ({}) {}</summary>\n<p class=\"note\">{}</p>\n{}</details>\n",
         scenario.name,

@@ -24,13 +24,14 @@ fn scenario(result: &ScenarioResult) -> Value {
     let scenario = &result.scenario;
     let protocol = match &result.clock {
         Clock::Simulated => None,
-        Clock::Live { protocol, host_hiccup } => Some((protocol, host_hiccup.0)),
+        Clock::Live { protocol, host } => Some((protocol, host)),
     };
     json!({
         "scenario": scenario.name,
         "asks": scenario.asks,
         "protocol": protocol.map(|(protocol, _)| protocol),
-        "host_hiccup": protocol.map(|(_, nanos)| nanos),
+        "host_hiccup": protocol.map(|(_, host)| host.longest.0),
+        "host_standstill": protocol.and_then(|(_, host)| host.share),
         "offered_per_second": scenario.rate.get(),
         "arrivals": scenario.arrivals.to_string(),
         "seconds": scenario.duration.as_secs_f64(),

@@ -86,7 +86,9 @@ impl Page {
                 row.statistic.name(),
                 row.measure.name()
             );
-            let text = format!("{}: {text}", self.verdict(false));
+            let excuse =
+                result.clock.excuse(row.statistic).map_or(String::new(), |excuse| format!("; {excuse}"));
+            let text = format!("{}: {text}{excuse}", self.verdict(false));
             self.say("  ", "    ", &text);
         }
     }

@@ -7,7 +7,7 @@ use prove::scenario::{Scenario, Size, by_name};
 use prove::truth::{Exact, Truth, figures_of, recursion, truth};
 use prove::verdict::{Judgement, Reference};
 use prove::{
-    Clock, Figures, Proof, ScenarioResult, Statistic, Timeline, ToolResult, ToolScenario, simulated,
+    Clock, Figures, Host, Proof, ScenarioResult, Statistic, Timeline, ToolResult, ToolScenario, simulated,
 };
 use std::sync::OnceLock;
 use units::Nanos;
@@ -34,7 +34,8 @@ fn scenarios() -> Vec<ScenarioResult> {
     let scenario = by_name("hiccup-90", Size::Live).expect("a scenario");
     all.push(live(&scenario, 0.04e6));
     let mut failed = live(&scenario, 0.4e6);
-    failed.clock = Clock::Live { protocol: "postgres".to_owned(), host_hiccup: Nanos::from_micros(120) };
+    let host = Host { longest: Nanos::from_micros(120), share: Some(0.013) };
+    failed.clock = Clock::Live { protocol: "postgres".to_owned(), host };
     failed.grade.measured -= 1_234;
     all.push(failed);
     all
@@ -44,15 +45,10 @@ fn live(scenario: &Scenario, late: f64) -> ScenarioResult {
     let truth: Truth = truth(scenario);
     let off = |figures: &Figures| figures.merged(figures, |value, _| value + late);
     let (response, service) = (off(&truth.response), off(&truth.service));
-    let limits = Limits::Live { host_hiccup: Nanos::from_micros(120) };
-    let result = ScenarioResult::live(
-        scenario.clone(),
-        "resp",
-        truth,
-        (response, service),
-        limits,
-        Timeline::default(),
-    );
+    let host = Host { longest: Nanos::from_micros(120), share: Some(0.0004) };
+    let limits = Limits::Live { host_hiccup: host.longest };
+    let result =
+        ScenarioResult::live(scenario.clone(), "resp", truth, (response, service), host, Timeline::default());
     assert_eq!(result.grade, Grade::new(&result.truth, &response, &service, limits));
     result
 }

@@ -5,11 +5,11 @@ use super::process;
 use crate::store::Ended;
 use analysis::overlay::{Overlay, OverlayOptions, OverlayStatistic};
 use anyhow::{Context, bail};
-use prove::grade::{self, Limits};
+use prove::grade;
 use prove::invocations::Protocol;
 use prove::scenario::Scenario;
 use prove::truth::Truth;
-use prove::{Figures, ScenarioResult, Statistic, Timeline, Times};
+use prove::{Figures, Host, ScenarioResult, Statistic, Timeline, Times};
 use record::{Columns, Measure, Recording, SampleBatch, TruthLog};
 use std::path::Path;
 use units::{Instant, Nanos};
@@ -47,11 +47,11 @@ pub(super) fn run(scenario: Scenario, spoken: Protocol, dir: &Path) -> anyhow::R
     // What was compared request by request; whatever has no counterpart in the truth log was not measured.
     response.count = overlay.requests.compared;
     let figures = (response, service);
-    let limits = Limits::Live { host_hiccup: host_hiccup(scope, &ended) };
+    let host = Host { longest: host_hiccup(scope, &ended), share: ended.totals.standstill.share() };
     let timeline = timeline(&scenario, &recordings[0])?;
     let reasons: Vec<&str> = analysis.verdict.reasons.iter().map(|r| r.text.as_str()).collect();
     Ok(LiveRun {
-        result: ScenarioResult::live(scenario, spoken.name(), truth, figures, limits, timeline),
+        result: ScenarioResult::live(scenario, spoken.name(), truth, figures, host, timeline),
         lateness: crate::store::lateness(&ended.lateness),
         verdict: format!("{}: {}", analysis.verdict.state.name(), reasons.join("; ")),
     })
