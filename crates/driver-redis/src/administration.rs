@@ -65,7 +65,8 @@ impl RedisAdministration {
 
 /// Name and version out of INFO. Those that stand in for Redis say so in different ways, and tell its version, too.
 fn product(find: &dyn Fn(&str) -> Option<String>) -> (String, String) {
-    let named = ["valkey", "dragonfly"].map(|name| (name.to_owned(), find(&format!("{name}_version"))));
+    let named = [("valkey", "valkey"), ("dragonfly", "dragonfly"), ("truetail store", "truetail_store")];
+    let named = named.map(|(name, field)| (name.to_owned(), find(&format!("{field}_version"))));
     let of_its_own = named.into_iter().find_map(|(name, version)| Some((name, version?)));
     let unknown = || "unknown".to_owned();
     of_its_own.unwrap_or_else(|| match (find("server_name"), find("redis_version")) {

@@ -123,7 +123,7 @@ impl Reported {
     fn order_statistic(&self, q: Quantile) -> Option<Nanos> {
         let mut elapsed: Vec<Nanos> = self.samples.iter().filter_map(ForeignSample::succeeded).collect();
         elapsed.sort_unstable();
-        let rank = usize::try_from(rank(q, elapsed.len() as u64)).ok()?;
+        let rank = usize::try_from(q.rank(elapsed.len() as u64)).ok()?;
         elapsed.get(rank.checked_sub(1)?).copied()
     }
 
@@ -131,7 +131,7 @@ impl Reported {
     /// known, else at zero.
     fn bucket_of(&self, q: Quantile) -> Option<QuantileReading> {
         let (_, total) = *self.cumulative.last()?;
-        let rank = rank(q, total);
+        let rank = q.rank(total);
         let at = self.cumulative.iter().position(|(_, count)| *count >= rank)?;
         let (at_most, _) = self.cumulative[at];
         let before = at.checked_sub(1).map(|before| self.cumulative[before].0);
@@ -155,13 +155,6 @@ impl Reported {
         (self.min, self.max) = (elapsed().min(), elapsed().max());
         (self.count, self.mean) = (Some(count), mean.map(Nanos));
     }
-}
-
-/// The rank of a quantile among `count`: ⌈q·count⌉, at least 1 (the inverse of the empirical distribution function;
-/// type 1 of Hyndman and Fan).
-fn rank(q: Quantile, count: u64) -> u64 {
-    // 0.95 · 20 is a little above 19 as a product of floating point numbers, and its rank is 19.
-    ((q.get() * count as f64 - 1e-9 * count as f64).ceil() as u64).clamp(1, count.max(1))
 }
 
 impl ToolReport {

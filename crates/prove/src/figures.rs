@@ -74,7 +74,7 @@ impl Figures {
         for statistic in Statistic::ALL {
             figures.values[statistic as usize] = Some(match statistic.quantile() {
                 None => values.iter().sum::<f64>() / values.len() as f64,
-                Some(q) => values[rank(q, figures.count) as usize - 1],
+                Some(q) => values[q.rank(figures.count) as usize - 1],
             });
         }
         figures
@@ -84,7 +84,7 @@ impl Figures {
     pub fn from_ranks(count: u64, mean: f64, value_at: impl Fn(u64) -> f64) -> Figures {
         let mut figures = Figures::counted(count);
         for statistic in Statistic::ALL {
-            let value = statistic.quantile().map_or(mean, |q| value_at(rank(q, count)));
+            let value = statistic.quantile().map_or(mean, |q| value_at(q.rank(count)));
             figures.values[statistic as usize] = Some(value);
         }
         figures
@@ -118,12 +118,6 @@ impl Figures {
         }
         merged
     }
-}
-
-/// The nearest rank of a quantile among `count` values, 1 being the least.
-pub(crate) fn rank(q: Quantile, count: u64) -> u64 {
-    // A hair less, so that 0.99 × 100, which is no number of the machine, has rank 99 and not 100.
-    ((q.get() * count as f64 - 1e-6).ceil() as u64).clamp(1, count.max(1))
 }
 
 #[cfg(test)]

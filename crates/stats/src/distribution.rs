@@ -94,13 +94,6 @@ pub struct View<'a> {
     known: Option<Ranks>,
 }
 
-/// Rank of the q-quantile among n values: ⌈q·n⌉, at least 1 (Hyndman & Fan 1996, definition 1).
-///
-/// A millionth of a rank is forgiven, since 0.999 · 1,000 is not 999 in binary.
-fn rank_of(q: f64, n: u64) -> u64 {
-    ((q * n as f64 - 1e-6).ceil() as u64).clamp(1, n.max(1))
-}
-
 impl View<'_> {
     /// The distribution function, for marks that need no interval.
     pub fn ranks(&self) -> &Ranks {
@@ -109,7 +102,7 @@ impl View<'_> {
 
     /// The value at a quantile without an interval: the middle of its bucket; `None` when empty.
     pub fn value(&self, q: Quantile) -> Option<f64> {
-        let (low, high) = self.all.at(rank_of(q.get(), self.all.count()))?;
+        let (low, high) = self.all.at(q.rank(self.all.count()))?;
         Some(middle(low, high))
     }
 
@@ -129,7 +122,7 @@ impl View<'_> {
         if n < q.samples_needed() {
             return None;
         }
-        let rank = rank_of(q.get(), n);
+        let rank = q.rank(n);
         let (low, high) = self.all.at(rank)?;
         let point = middle(low, high);
         let dependence = self.dependence(q.get(), low, level);
@@ -199,7 +192,7 @@ impl View<'_> {
         let mut most = own.into_iter().map(|(_, d)| d).fold(Dependence::NONE, Dependence::worse);
         if n as f64 / most.inflation * (1.0 - q).min(q) < FEWEST_BEYOND {
             let easier = Quantile::PRINTED.iter().map(|p| p.get()).filter(|p| *p < q && q > 0.5);
-            let values = easier.filter_map(|p| Some(self.all.at(rank_of(p, n))?.0));
+            let values = easier.filter_map(|p| Some(self.all.at(Quantile::new(p)?.rank(n))?.0));
             most = values.flat_map(ask).map(|(_, d)| d).fold(most, Dependence::worse);
         }
         let penalty = most.penalty * short_run_penalty(n as f64 / most.inflation, SHORT_RUN);

@@ -112,7 +112,7 @@ fn windows(
     }
     let window = |(index, mut values): (usize, Vec<u64>)| {
         values.sort_unstable();
-        let rank = (settling.quantile.get() * values.len() as f64 - 1e-6).ceil().max(1.0) as usize;
+        let rank = settling.quantile.rank(values.len() as u64) as usize;
         let value = values.get(rank - 1).map(|v| *v as f64);
         Window { begin: event + Nanos(index as u64 * width), count: values.len() as u64, value }
     };

@@ -6,7 +6,7 @@ use serde_json::json;
 use stats::{LogHistogram, Ranks};
 use std::net::SocketAddr;
 use store::server::{Limits, Standstill};
-use units::{Nanos, format_count, format_nanos};
+use units::{Nanos, Quantile, format_count, format_nanos};
 
 mod arguments;
 mod log;
@@ -183,11 +183,10 @@ fn stood_still(still: &Standstill) -> String {
 fn late(histogram: &LogHistogram) -> Option<[(&'static str, Nanos); 4]> {
     let (count, max) = (histogram.count(), histogram.max()?);
     let ranks = Ranks::new(histogram);
-    let at = |quantile: f64| {
-        let rank = ((count as f64 * quantile).ceil() as u64).clamp(1, count);
-        Nanos(ranks.at(rank).map_or(max, |(_, high)| high.min(max)))
-    };
-    Some([("p50", at(0.5)), ("p99", at(0.99)), ("p99.9", at(0.999)), ("max", Nanos(max))])
+    let [p50, _, _, _, p99, p999, _] = Quantile::PRINTED.map(|quantile| {
+        Nanos(ranks.at(quantile.rank(count)).map_or(max, |(_, high)| high.min(max)))
+    });
+    Some([("p50", p50), ("p99", p99), ("p99.9", p999), ("max", Nanos(max))])
 }
 
 /// The last document of `--json`.

@@ -189,6 +189,14 @@ impl Quantile {
         if beyond <= 0.0 { u64::MAX } else { (10.0 / beyond - 1e-6).ceil() as u64 }
     }
 
+    /// The quantile's rank among `count` values, the least having rank 1: ⌈q·count⌉, at least 1 (Hyndman & Fan 1996,
+    /// definition 1; the inverse of the empirical distribution function).
+    ///
+    /// A millionth of a rank is forgiven, since 0.999 · 1,000 is not 999 in binary.
+    pub fn rank(self, count: u64) -> u64 {
+        ((self.0 * count as f64 - 1e-6).ceil() as u64).clamp(1, count.max(1))
+    }
+
     /// The name in rendered text and in JSON: `p50`, `p99.9`, `max`.
     pub fn name(self) -> String {
         if self.0 >= 1.0 {
@@ -224,6 +232,14 @@ mod tests {
         let needed: Vec<u64> = Quantile::PRINTED.iter().map(|q| q.samples_needed()).collect();
         assert_eq!(needed, [20, 40, 100, 200, 1_000, 10_000, 100_000]);
         assert_eq!(Quantile::new(1.0).unwrap().samples_needed(), u64::MAX);
+    }
+
+    #[test]
+    fn ranks_are_whole_where_the_product_is() {
+        let rank = |q: f64, count| Quantile::new(q).unwrap().rank(count);
+        assert_eq!([rank(0.999, 1_000), rank(0.95, 20), rank(0.99, 100), rank(0.07, 100)], [999, 19, 99, 7]);
+        assert_eq!([rank(0.5, 4), rank(0.5, 5), rank(0.0, 5), rank(1.0, 5), rank(0.5, 0)], [2, 3, 1, 5, 1]);
+        assert_eq!(rank(0.999, 1_001), 1_000);
     }
 
     #[test]

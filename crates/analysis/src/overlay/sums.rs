@@ -285,7 +285,7 @@ impl Times {
             self.exact.sort_unstable();
             for (statistic, number) in &mut numbers {
                 if let OverlayStatistic::Quantile(q) = statistic {
-                    *number = self.exact[(rank(*q, n as u64) as usize - 1).min(n - 1)] as f64;
+                    *number = self.exact[(q.rank(n as u64) as usize - 1).min(n - 1)] as f64;
                 }
             }
         }
@@ -330,7 +330,7 @@ impl Signed {
         };
         let min = extreme(self.negative.max(), self.positive.min());
         let max = self.positive.max().map(|value| value as f64).or(extreme(self.negative.min(), None));
-        let quantiles = quantiles().filter_map(|q| Some((OverlayStatistic::Quantile(q), at(rank(q, n))?)));
+        let quantiles = quantiles().filter_map(|q| Some((OverlayStatistic::Quantile(q), at(q.rank(n))?)));
         let mean = (n > 0).then(|| (OverlayStatistic::Mean, sum / n as f64));
         let mut figures: Vec<_> =
             min.map(|min| (OverlayStatistic::Min, min)).into_iter().chain(mean).collect();
@@ -365,11 +365,6 @@ fn quantiles() -> impl Iterator<Item = Quantile> {
     QUANTILES.into_iter().filter_map(Quantile::new)
 }
 
-/// As `stats` has it: the smallest rank of which at least a share of `q` is at or below.
-fn rank(q: Quantile, n: u64) -> u64 {
-    ((q.get() * n as f64).ceil() as u64).clamp(1, n.max(1))
-}
-
 fn middle(low: u64, high: u64) -> f64 {
     low as f64 + (high - low) as f64 / 2.0
 }
@@ -379,7 +374,7 @@ fn numbers(histogram: &LogHistogram) -> Vec<(OverlayStatistic, f64)> {
     let n = histogram.count();
     let Some(max) = histogram.max() else { return Vec::new() };
     let ranks = Ranks::new(histogram);
-    let at = |q| ranks.at(rank(q, n)).map(|(low, high)| (OverlayStatistic::Quantile(q), middle(low, high)));
+    let at = |q| ranks.at(q.rank(n)).map(|(low, high)| (OverlayStatistic::Quantile(q), middle(low, high)));
     let mut numbers = vec![(OverlayStatistic::Mean, histogram.sum() as f64 / n as f64)];
     numbers.extend(quantiles().filter_map(at));
     numbers.push((OverlayStatistic::Max, max as f64));

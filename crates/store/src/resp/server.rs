@@ -156,7 +156,8 @@ type Section = (&'static str, fn(&Call<'_>, &mut String) -> std::fmt::Result);
 const SECTIONS: [Section; 5] = [
     ("Server", |call, text| {
         let settings = call.connection.instance.settings();
-        write!(text, "redis_version:{VERSION}\r\nredis_mode:standalone\r\ntruetail_store:1\r\n")?;
+        let own = env!("CARGO_PKG_VERSION");
+        write!(text, "redis_version:{VERSION}\r\nredis_mode:standalone\r\ntruetail_store_version:{own}\r\n")?;
         write!(
             text,
             "tcp_port:{}\r\nuptime_in_seconds:{}\r\n",
