@@ -83,7 +83,7 @@ fn statements_of_one_query_are_everywhere_when_its_last_one_is() {
         &query("INSERT INTO t VALUES (1, 0); SELECT 1; UPDATE t SET n = 1 WHERE k = 1; INSERT INTO t VALUES (2, 0); SELECT 2"),
     );
     // What the first one wrote never came to be: the UPDATE took its place.
-    let end = Some(millis(1_104) + DELAY);
+    let end = Some(millis(1_004) + DELAY);
     assert_eq!(everywhere(&client), [None, None, end, end, None]);
 }
 

@@ -68,7 +68,7 @@ impl TruthSink for Log {
                 let _ = engine.control(now, &command);
             }
         }
-        engine.drain_events(&mut self.drained);
+        engine.drain_events(now, &mut self.drained);
         for event in self.drained.drain(..) {
             if let Some(events) = &self.events {
                 events.push(Event {
