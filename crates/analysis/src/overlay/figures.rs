@@ -24,7 +24,8 @@ pub struct Overlay {
     /// Measured minus true service time, ns: the network, and the delays of both sides' hosts. Negative where the
     /// clocks disagree, or where the store was held up between writing an answer and reading its clock.
     pub difference: Vec<(OverlayStatistic, f64)>,
-    /// The store's own lateness: answer written − due, over all rows in the recording's time that were answered.
+    /// The store's own lateness: answer written − due, over all rows in the recording's time that were answered and whose
+    /// client took the answer.
     pub lateness: Vec<(OverlayStatistic, Nanos)>,
     /// On how many of the matched requests each rule acted, in the log's order.
     pub rules: Vec<(String, u64)>,
