@@ -91,7 +91,8 @@ fn lateness_is_the_stores_own() {
     assert_eq!(row.lateness(), Some(units::Nanos(700)));
     assert_eq!(TruthRow { written: units::Instant(900), ..row }.lateness(), Some(units::Nanos(0)));
     assert_eq!(TruthRow { written: units::Instant::NONE, ..row }.lateness(), None);
-    let mut header = TruthHeader { rules: vec!["queued".into(), "hiccup".into()], ..content::header() };
+    let mut header =
+        record::TruthHeader { rules: vec!["queued".into(), "hiccup".into()], ..content::header() };
     assert_eq!(header.client_rule(), 0);
     header.rules.push(record::CLIENT_RULE.into());
     assert_eq!(header.client_rule(), 0b100);
