@@ -30,7 +30,9 @@ pub(super) fn run(scenario: Scenario, spoken: Protocol, dir: &Path) -> anyhow::R
     let recording = dir.join("run");
     let arguments = arguments(&scenario, &bench.url(), &recording)?;
     // What is asked while the sessions connect, a PING each, is no part of the scenario.
-    let begin = || drop(bench.begin_anew());
+    let begin = || {
+        bench.begin_anew();
+    };
     process::truetail(&arguments, process::limit(scenario.duration), &recording, begin)?;
     let truth = bench.truth.clone();
     let ended = bench.end()?;
