@@ -9,23 +9,27 @@ use std::collections::VecDeque;
 use std::os::fd::RawFd;
 use units::Nanos;
 
-/// Who was accepted and has until when: in the order of accepting, so that only the front is ever looked at.
+/// Who was accepted when: in this order, so that only the front is ever looked at.
 #[derive(Debug, Default)]
 pub(super) struct Strangers(VecDeque<(Nanos, Token)>);
 
 impl<S: TruthSink> Server<S> {
-    /// A new connection, which is listened to from `heard` on.
-    pub(super) fn expect_greeting(&mut self, token: Token, heard: Nanos) {
-        self.strangers.0.push_back((Nanos(heard.0.saturating_add(self.limits.greeting.0)), token));
+    /// A new connection.
+    pub(super) fn expect_greeting(&mut self, token: Token, now: Nanos) {
+        self.strangers.0.push_back((now, token));
     }
 
     /// Closes connections whose time is up. Costs nothing for those that are established but one look at their end.
     pub(super) fn end_strangers(&mut self, now: Nanos) {
-        while let Some(&(until, token)) = self.strangers.0.front()
-            && until <= now
+        while let Some(&(since, token)) = self.strangers.0.front()
+            && now.saturating_sub(since) >= self.limits.greeting
         {
             self.strangers.0.pop_front();
-            if self.connection(token).is_some_and(|connection| !connection.protocol.is_established()) {
+            let Some(connection) = self.connection(token) else { continue };
+            if connection.deaf_until.is_some() {
+                // A fault: it is the store that does not listen.
+                self.expect_greeting(token, now);
+            } else if !connection.protocol.is_established() {
                 self.totals.broken += 1;
                 self.close(token);
             }

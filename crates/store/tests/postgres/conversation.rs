@@ -105,6 +105,16 @@ impl Client {
         error.unwrap_or_else(|| panic!("{sql}: {said:?}"))[..5].to_owned()
     }
 
+    /// What the connection says that it holds.
+    pub(crate) fn holds(&self) -> usize {
+        self.protocol.holds()
+    }
+
+    /// Lets go of what the server said: figures of memory are then the server's alone.
+    pub(crate) fn forget(&mut self) {
+        (self.answers, self.bytes, self.input) = (Vec::new(), Vec::new(), Vec::new());
+    }
+
     /// How many of the answers were timed, and how many not.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let timed = self.answers.iter().filter(|answer| answer.decision.is_some()).count();
