@@ -187,5 +187,8 @@ fn understand(text: &str, turn: &mut Turn<'_>) -> Result<VecDeque<Waiting>, SqlE
         let prepared = prepare_one(text, known, Vec::new(), &library.catalog, &mut library.plans)?;
         return Ok(VecDeque::from([Waiting::Planned(prepared)]));
     }
-    Ok(statements.into_iter().map(Arc::new).map(Waiting::Parsed).collect())
+    // The collection takes over the room of the statements, which is many times what pointers to them need.
+    let mut waiting: VecDeque<_> = statements.into_iter().map(Arc::new).map(Waiting::Parsed).collect();
+    waiting.shrink_to_fit();
+    Ok(waiting)
 }

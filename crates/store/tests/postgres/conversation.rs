@@ -15,9 +15,9 @@ pub(crate) struct Store {
 
 /// One connection, past the login.
 pub(crate) struct Client {
-    protocol: Postgres,
+    pub(crate) protocol: Postgres,
     number: u32,
-    input: Vec<u8>,
+    pub(crate) input: Vec<u8>,
     /// What the server gave for the last bytes that were sent.
     pub(crate) answers: Vec<Answer>,
     pub(crate) bytes: Vec<u8>,
@@ -103,16 +103,6 @@ impl Client {
         let said = self.query(store, sql);
         let error = said.iter().find_map(|line| line.strip_prefix("error ERROR "));
         error.unwrap_or_else(|| panic!("{sql}: {said:?}"))[..5].to_owned()
-    }
-
-    /// What the connection says that it holds.
-    pub(crate) fn holds(&self) -> usize {
-        self.protocol.holds()
-    }
-
-    /// Lets go of what the server said: figures of memory are then the server's alone.
-    pub(crate) fn forget(&mut self) {
-        (self.answers, self.bytes, self.input) = (Vec::new(), Vec::new(), Vec::new());
     }
 
     /// How many of the answers were timed, and how many not.
