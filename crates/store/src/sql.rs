@@ -15,6 +15,9 @@
 
 mod access;
 mod bind;
+#[cfg(test)]
+#[path = "sql/bounds_tests.rs"]
+mod bounds_tests;
 mod cache;
 mod catalog;
 mod copy;

@@ -280,4 +280,26 @@ mod tests {
             assert_eq!(out, expected, "{}", field.escape_ascii());
         }
     }
+
+    #[test]
+    fn a_copy_ends_where_its_cells_are_too_many() {
+        let mut catalog = super::super::Catalog::new();
+        let column = |n: usize| super::super::catalog::Column {
+            name: format!("c{n}"),
+            column_type: super::super::Type::Text.into(),
+            not_null: false,
+            default: None,
+        };
+        catalog.create("t", (0..100).map(column).collect(), None).unwrap();
+        let name = super::super::syntax::TableName { schema: None, name: "t".to_owned() };
+        let mut copy = CopyIn::new(Arc::clone(catalog.table(&name).unwrap()), vec![0]);
+        copy.most = 100 * 1024;
+        // Two bytes each, and 2,400 of cells.
+        copy.take(&b"x\n".repeat(30));
+        assert!((30 * 2_400..copy.most).contains(&copy.holds()), "{}", copy.holds());
+        assert!(copy.wrong.is_none());
+        copy.take(&b"x\n".repeat(30));
+        assert_eq!(copy.wrong.as_ref().map(|wrong| wrong.state), Some(state::PROGRAM_LIMIT));
+        assert!(copy.holds() < 1024, "{}", copy.holds());
+    }
 }
