@@ -56,7 +56,9 @@ fn who_gives_hiccups_up_says_so() {
 #[test]
 fn what_is_skipped_takes_no_steps() {
     let mut freezes = freezes(&["3ms@7ms every 10ms"]);
-    freezes.store_time_of_arrival(Nanos::from_secs(86_400));
+    // Three of each ten milliseconds are frozen.
+    let store = freezes.store_time_of_arrival(Nanos::from_secs(86_400));
+    assert_eq!(store, Fine::from(Nanos::from_secs(60_480)));
     assert!(freezes.happened.len() as u64 <= STEPS + 1);
     assert_eq!(freezes.streams[0].number, 8_640_000);
 }
