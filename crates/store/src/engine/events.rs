@@ -7,7 +7,7 @@ use units::Nanos;
 /// Something that the store did to many requests, or on purpose to one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoreEvent {
-    /// `hiccup`, `join` or `fault`.
+    /// `hiccup`, `join` or `fault`; `no more hiccups` where so many lay ahead that they were given up.
     pub kind: &'static str,
     /// Since the store's epoch: of a hiccup; of the streaming; the arrival of the request that a fault acts on.
     pub begin: Nanos,
@@ -28,7 +28,7 @@ impl Engine {
     /// be called now and then: what nobody takes is kept up to some ten thousand events.
     ///
     /// A hiccup is told of when it has begun, and a request has met it or an answer has waited for it; its end may lie in
-    /// the future. One that meets nobody is not told of, nor is one that a `restart` came before. Of a fault that acts
+    /// the future. One that meets nobody need not be told of; one that a `restart` came before is not. Of a fault that acts
     /// again and again, the first 1,000 times are.
     pub fn drain_events(&mut self, now: Nanos, into: &mut Vec<StoreEvent>) {
         self.timing.drain_events(now, into);
