@@ -20,7 +20,7 @@ pub(super) struct Outbox {
 }
 
 /// As many writes of a batch are kept room for.
-const KEPT: usize = 64;
+const WRITES_KEPT: usize = 64;
 
 /// An answer in the making.
 #[derive(Debug)]
@@ -90,9 +90,9 @@ impl Outbox {
         self.flush_timed(answers);
         self.uncommitted.clear();
         // A batch of a thousand statements need not be kept for the next one.
-        self.uncommitted.shrink_to(KEPT);
+        self.uncommitted.shrink_to(WRITES_KEPT);
         self.made.clear();
-        self.made.shrink_to(KEPT);
+        self.made.shrink_to(WRITES_KEPT);
     }
 
     /// Hands over what is due at a time; what is not timed stays until the batch ends.
