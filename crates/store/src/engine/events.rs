@@ -27,9 +27,9 @@ impl Engine {
     /// Moves what has begun since the last call, up to and with `now`, to the end of `into`, in no particular order. To
     /// be called now and then: what nobody takes is kept up to some ten thousand events.
     ///
-    /// A hiccup is told of when it has begun, and a request has met it or an answer has waited for it; its end may lie in
-    /// the future. One that meets nobody need not be told of; one that a `restart` came before is not. Of a fault that acts
-    /// again and again, the first 1,000 times are.
+    /// A hiccup is told of when it has begun, and a request has met it or looked past it; its end may lie in the future. One
+    /// that no request came to need not be told of, nor is one that a `restart` came before. Of a fault that acts again
+    /// and again, the first 1,000 times are.
     pub fn drain_events(&mut self, now: Nanos, into: &mut Vec<StoreEvent>) {
         self.timing.drain_events(now, into);
         into.append(&mut self.events);
