@@ -35,7 +35,7 @@ pub fn local_offset_s(wall_ns: u64) -> Option<i64> {
     // SAFETY: an all-zero tm is valid, and both pointers are to values that live through the call.
     unsafe {
         let mut local: libc::tm = std::mem::zeroed();
-        (!libc::localtime_r(&seconds, &mut local).is_null()).then(|| i64::from(local.tm_gmtoff))
+        (!libc::localtime_r(&seconds, &mut local).is_null()).then_some(local.tm_gmtoff)
     }
 }
 
