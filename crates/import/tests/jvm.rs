@@ -64,7 +64,7 @@ fn totals_are_those_of_each_line() {
         assert_eq!(log.total().0, whole + collected, "{name}");
         lines += safepoints.len() + rows.len();
     }
-    assert!(lines > 200, "{lines}");
+    assert!(lines > 180, "{lines}");
 }
 
 /// Where every safepoint is logged, nothing is told by the collector alone.
@@ -112,7 +112,7 @@ fn parts_add_up_to_the_total() {
             checked += 1;
         }
     }
-    assert!(checked > 200, "{checked}");
+    assert!(checked > 140, "{checked}");
 }
 
 /// What becomes of each log, in a line or two for each kind of pause.
@@ -215,7 +215,7 @@ fn each_clock_leads_to_the_run_as_exactly_as_it_can() {
         (&["time", "uptime", "timenanos", "uptimenanos"], 100, "CLOCK_MONOTONIC"),
         (&["time"], 1_000_000, "wall time, ±1 ms"),
         (&["timemillis", "uptime"], 1_000_000, "wall time, ±1 ms"),
-        (&["time", "uptimenanos"], 1_000_000, "wall time, ±1 ms"),
+        (&["time", "uptime", "uptimenanos"], 1_000_000, "wall time, ±1 ms"),
         (&["uptime", "timenanos"], 100, "CLOCK_MONOTONIC"),
     ];
     for (decorators, within, by) in cases {
@@ -225,6 +225,13 @@ fn each_clock_leads_to_the_run_as_exactly_as_it_can() {
         assert!(end.abs_diff(PAUSE_END) <= within, "{decorators:?}: {} off", end.abs_diff(PAUSE_END));
         assert_eq!((pauses, aligned_by.as_str()), (1, by), "{decorators:?}");
     }
+    // A log that was rotated begins late: its uptime might be CLOCK_MONOTONIC, but for the time beside it.
+    let log = format!("{}[info][safepoint] {MESSAGE}\n", decorated(&["time", "uptimenanos"]));
+    let (end, _, by) = placed(&log, &run, None).expect("by wall");
+    assert!(
+        end.abs_diff(PAUSE_END) <= 1_000_000 && by.starts_with("wall time (its nanoseconds are not"),
+        "{end} {by}"
+    );
     // A recording without anchors of that clock, and one without any.
     let log = format!("{}[info][safepoint] {MESSAGE}\n", decorated(&["time", "timenanos"]));
     assert_eq!(placed(&log, &clocks(false), None).expect("by wall").2, "wall time, ±1 ms");
@@ -273,7 +280,7 @@ fn another_hosts_monotonic_clock_is_not_taken_for_ours() {
     let elsewhere = log.replace(&format!("{}ns", BOOT + KERNEL_END), &format!("{}ns", 5 * BOOT + KERNEL_END));
     let (end, _, by) = placed(&elsewhere, &clocks(true), None).expect("by wall");
     assert!(end.abs_diff(PAUSE_END) <= 1_000_000, "{end}");
-    assert!(by.starts_with("wall time (its CLOCK_MONOTONIC is another host's, or of another boot)"), "{by}");
+    assert!(by.starts_with("wall time (its nanoseconds are not this host's CLOCK_MONOTONIC)"), "{by}");
     let error =
         placed(&format!("{}[info][safepoint] {MESSAGE}\n", decorated(&["timenanos"])), &clocks(false), None);
     assert!(error.expect_err("no anchor").to_string().contains("time,timenanos,uptimenanos"));

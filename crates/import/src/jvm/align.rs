@@ -143,7 +143,7 @@ impl Way {
         };
         words += &zone;
         if by_slewed && stepped == Some(true) {
-            words += " (its CLOCK_MONOTONIC is another host's, or of another boot)";
+            words += " (its nanoseconds are not this host's CLOCK_MONOTONIC)";
         }
         Ok(Way { by: Clock::Wall, since_start: wall_since_start, zone_ns, words })
     }

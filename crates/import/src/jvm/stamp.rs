@@ -258,7 +258,7 @@ mod tests {
         };
         let mut offset = Offset::default();
         for n in 0..200 {
-            let uptime = n * 7_777_777;
+            let uptime = n * 7_654_321;
             let (from, to) = line(uptime, 5_000_123_456 + uptime);
             offset.add(from, to);
         }

@@ -44,7 +44,7 @@ fn gencons_exclusive_access_is_the_pause() {
     let log = parse(GENCON);
     let [pause] = log.pauses.as_slice() else { panic!("{:?}", log.pauses) };
     assert_eq!((pause.total, pause.reach), (Nanos(12_319_000), PauseReach::WholeVm));
-    assert_eq!((pause.what.as_str(), pause.line), ("scavenge", 18));
+    assert_eq!((pause.what.as_str(), pause.line), ("scavenge", 19));
     assert_eq!((pause.time_to_safepoint, pause.operation), (Some(Nanos(70_000)), Some(Nanos(11_785_000))));
     let end = wall_time("2020-10-18T13:35:45.012").expect("a time").0;
     assert_eq!(pause.stamp.wall, Some(Reading::cut(end, 1_000_000)));
@@ -72,5 +72,5 @@ fn documents_follow_each_other_and_tear() {
     let midway = parse(&format!("<verbosegc>\n{}", &GENCON[cut..]));
     assert_eq!(midway.pauses[0].what, "exclusive access");
     let lacking = GENCON.replace("durationms=\"12.319\"", "");
-    assert_eq!(parse(&lacking).examples[0].0, 18);
+    assert_eq!(parse(&lacking).examples[0].0, 19);
 }
