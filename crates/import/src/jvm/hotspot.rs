@@ -51,10 +51,9 @@ impl Parser {
 
     fn line(&mut self, number: usize, text: &str, is_cut: bool) {
         self.log.lines += 1;
-        if let Some((_, fields)) = text.split_once(ANCHOR) {
-            match anchor(fields) {
-                Some(stamp) => self.log.relate(&stamp),
-                None => self.log.misunderstood(number, text),
+        if text.contains(ANCHOR) {
+            if !self.log.add_anchor(text) {
+                self.log.misunderstood(number, text);
             }
             return;
         }
@@ -154,6 +153,15 @@ fn is_same(a: &JvmPause, b: &JvmPause) -> bool {
 fn holds_whole(outer: &JvmPause, inner: &JvmPause) -> bool {
     let room_ns = i128::from(outer.total.0.saturating_sub(inner.total.0));
     inner.stamp.is_surely_within(&outer.stamp, room_ns)
+}
+
+impl JvmLog {
+    /// Takes an anchor that the program printed elsewhere, `truetail-jvm-anchor uptime_ns=… nano_time=… wall_ms=…` somewhere in
+    /// the line; false if it is none.
+    pub fn add_anchor(&mut self, line: &str) -> bool {
+        let stamp = line.split_once(ANCHOR).and_then(|(_, fields)| anchor(fields));
+        stamp.inspect(|stamp| self.relate(stamp)).is_some()
+    }
 }
 
 /// The clocks of an anchor. Java tells its uptime in milliseconds, so that one is what its digits say.
