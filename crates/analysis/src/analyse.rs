@@ -9,8 +9,8 @@ use crate::staleness;
 use crate::summary::scope_summary;
 use crate::{Analysis, ClientTotals, Counts, HeatMap, RecordingInfo, Scope, ScopeSummary, Series, limits};
 use record::{
-    Ending, Event, LoadModel, Measure, NoiseSourceFacts, PhaseFacts, PhaseKind, Recording, RunHeader,
-    SampleBatch,
+    Ending, Event, JvmLogFacts, LoadModel, Measure, NoiseSourceFacts, PhaseFacts, PhaseKind, Recording,
+    RunHeader, SampleBatch,
 };
 use stats::Distribution;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -76,6 +76,9 @@ fn lay_over(inputs: &mut [Input], options: &Options) {
     for laid in &options.laid_over {
         let Some(input) = inputs.get_mut(laid.recording) else { continue };
         input.events.extend_from_slice(&laid.events);
+        // What led nowhere while it was recorded, and does now, is not shown twice.
+        let is_new = |known: &JvmLogFacts| laid.jvm_logs.iter().any(|log| log.file == known.file);
+        input.jvm_logs.retain(|known| known.trouble.is_none() || !is_new(known));
         input.jvm_logs.extend_from_slice(&laid.jvm_logs);
     }
 }
