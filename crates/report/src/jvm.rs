@@ -39,6 +39,9 @@ pub(crate) fn clauses(log: &JvmLogFacts) -> Vec<String> {
         let first = log.examples.first().map_or(String::new(), |example| format!(": {example}"));
         clauses.push(format!("{lines} not understood{first}"));
     }
+    if clauses.is_empty() {
+        clauses.push("nothing of it could be laid over the run".to_owned());
+    }
     clauses
 }
 
