@@ -3,6 +3,7 @@
 
 pub mod html;
 pub mod json;
+mod jvm;
 pub mod prove;
 mod staleness;
 pub mod svg;
