@@ -4,8 +4,8 @@ use crate::believable::harness_share;
 use crate::evidence::Evidence;
 use crate::input::Input;
 use crate::limits::*;
-use crate::stated;
 use crate::{Reason, ReasonKind, Severity};
+use crate::{observers, stated};
 use record::{Ending, EventKind, Measure, Provenance};
 use units::{Bound, OutcomeClass, format_count, format_counted};
 
@@ -28,7 +28,7 @@ pub(crate) fn reason(severity: Severity, kind: ReasonKind, text: String, hint: &
 
 /// All checks in the order of the verdict's list.
 pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Reason> {
-    let checks: [fn(&Evidence<'_>) -> Vec<Reason>; 15] = [
+    let checks: [fn(&Evidence<'_>) -> Vec<Reason>; 16] = [
         completeness,
         dropped,
         rate,
@@ -36,6 +36,7 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Reason> {
         stated::clock_checks,
         client,
         stolen,
+        observers::not_watched,
         stated::server_cpus,
         harness,
         late_stamps,
