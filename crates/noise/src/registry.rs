@@ -117,53 +117,77 @@ pub const FAMILIES: &[Family] = &[
     },
 ];
 
-/// Which families watch a run.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum Selection {
+/// Which families watch a run, and how often hiccup threads wake where that was asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Selection {
+    names: Vec<&'static str>,
+    /// As asked by `hiccup=TIME`; `None` leaves it to what a wake costs (see [`hiccup::period`]).
+    pub hiccup_period: Option<Nanos>,
+}
+
+impl Default for Selection {
     /// Those that cost little.
-    #[default]
-    Default,
-    /// None: nothing will be known of the host.
-    Off,
-    /// These, by name.
-    Named(Vec<String>),
+    fn default() -> Selection {
+        let names = FAMILIES.iter().filter(|family| family.by_default).map(|family| family.name);
+        Selection { names: names.collect(), hiccup_period: None }
+    }
 }
 
 impl Selection {
-    /// Reads `default`, `off`, `all`, or a list such as `hiccup,steal` (`default,timerlat` adds one).
+    /// Nothing: nothing will be known of the host.
+    pub fn off() -> Selection {
+        Selection { names: Vec::new(), hiccup_period: None }
+    }
+
+    /// Reads `default`, `off`, or a list such as `hiccup,steal`, where `default` and `all` stand for several and
+    /// `hiccup=1ms` says how often its threads wake, whatever that costs.
     ///
     /// # Errors
     /// One line that names the unknown part and what there is.
     pub fn parse(text: &str) -> Result<Selection, String> {
-        match text.trim() {
-            "default" => return Ok(Selection::Default),
-            "off" => return Ok(Selection::Off),
-            _ => {}
+        let mut selection = Selection::off();
+        if text.trim() == "off" {
+            return Ok(selection);
         }
-        let mut names: Vec<String> = Vec::new();
         for word in text.split(',').map(str::trim) {
-            let found: Vec<&Family> = match word {
-                "all" => FAMILIES.iter().collect(),
-                "default" => FAMILIES.iter().filter(|family| family.by_default).collect(),
-                _ => FAMILIES.iter().filter(|family| family.name == word).collect(),
+            let (name, period) = match word.split_once('=') {
+                Some(("hiccup", time)) => ("hiccup", Some(asked_period(time)?)),
+                _ => (word, None),
             };
+            let meant = |family: &&Family| match name {
+                "all" => true,
+                "default" => family.by_default,
+                _ => family.name == name,
+            };
+            let found: Vec<&'static str> = FAMILIES.iter().filter(meant).map(|family| family.name).collect();
             if found.is_empty() {
                 let known: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
                 return Err(format!("`{word}`: there are default, off, all, {}", known.join(", ")));
             }
-            names.extend(found.iter().map(|family| family.name.to_owned()));
+            selection.names.extend(found);
+            selection.hiccup_period = period.or(selection.hiccup_period);
         }
-        names.sort_unstable();
-        names.dedup();
-        Ok(Selection::Named(names))
+        Ok(selection)
+    }
+
+    /// Whether nothing is to watch.
+    pub fn is_off(&self) -> bool {
+        self.names.is_empty()
     }
 
     /// Whether a family is among them.
     pub fn has(&self, family: &Family) -> bool {
-        match self {
-            Selection::Default => family.by_default,
-            Selection::Off => false,
-            Selection::Named(names) => names.iter().any(|name| name == family.name),
+        self.names.contains(&family.name)
+    }
+}
+
+fn asked_period(text: &str) -> Result<Nanos, String> {
+    let period = units::parse_duration(text).map_err(|error| format!("`hiccup={text}`: {error}"))?;
+    match hiccup::PERIODS.contains(&period) {
+        true => Ok(period),
+        false => {
+            let (least, most) = (hiccup::PERIODS.start(), hiccup::PERIODS.end());
+            Err(format!("`hiccup={text}`: must be in {least} to {most}"))
         }
     }
 }
@@ -195,7 +219,7 @@ pub(crate) mod tests {
     fn names_are_unique_and_every_source_reads_or_says_why_not() {
         let mut names = Vec::new();
         // But for the tracer, which would change this host's settings.
-        for mut source in registry(&Selection::Default, &watch()) {
+        for mut source in registry(&Selection::default(), &watch()) {
             let about = source.describe();
             assert!(!about.summary.is_empty() && !about.quantum.is_empty());
             assert!(!names.contains(&about.name), "two sources named {}", about.name);
@@ -224,7 +248,16 @@ pub(crate) mod tests {
         assert!(
             !selected("default").contains(&"timerlat") && selected("default,timerlat").contains(&"timerlat")
         );
-        for bad in ["", "hiccups", "hiccup,,steal", "off,steal"] {
+        assert!(
+            Selection::parse("off").unwrap().is_off()
+                && Selection::parse("default") == Ok(Selection::default())
+        );
+        let period = |text: &str| Selection::parse(text).map(|selection| selection.hiccup_period);
+        assert_eq!(period("default,hiccup=1ms"), Ok(Some(Nanos::from_millis(1))));
+        assert_eq!(period("hiccup,steal"), Ok(None));
+        assert!(period("hiccup=1h").unwrap_err().ends_with("must be in 100 µs to 1.00 s"));
+        assert!(period("hiccup=x").unwrap_err().starts_with("`hiccup=x`: "));
+        for bad in ["", "hiccups", "hiccup,,steal", "off,steal", "steal=1ms"] {
             let reason = Selection::parse(bad).expect_err(bad);
             assert!(reason.contains("there are default, off, all, hiccup"), "{reason}");
         }

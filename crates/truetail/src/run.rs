@@ -14,7 +14,7 @@ use record::{
     RecorderConfig, Recording,
 };
 use std::path::{Path, PathBuf};
-use units::{Nanos, Quantile, Ticks};
+use units::{Quantile, Ticks};
 use workload::Workload;
 use workload::dataset::CheckResult;
 

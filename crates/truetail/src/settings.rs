@@ -144,8 +144,8 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) server_cpus: Option<String>,
 
-    /// What watches the host during the run: default, off, all, or a list such as `hiccup,steal` (see docs/load.md)
-    /// [default: default]
+    /// What watches the host during the run: default, off, all, or a list such as `hiccup=1ms,steal`
+    /// (see docs/observers.md) [default: default]
     #[arg(long, value_name = "LIST", help_heading = "Host")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) observers: Option<String>,

@@ -42,8 +42,9 @@ impl Watching {
         let asked = options.observers.clone().unwrap_or_else(|| "default".to_owned());
         let selection = options.observers()?;
         let mut watching = Watching { selection, asked, all, client, server, period: hiccup::PERIOD };
-        if watching.selection != Selection::Off {
-            watching.period = hiccup::period(watching.cpus().len(), calibration.start());
+        if !watching.selection.is_off() {
+            let chosen = || hiccup::period(watching.cpus().len(), calibration.start());
+            watching.period = watching.selection.hiccup_period.unwrap_or_else(chosen);
         }
         Ok(watching)
     }
@@ -60,7 +61,7 @@ impl Watching {
     /// What is asked, and of which CPUs, for the recording.
     pub(super) fn capabilities(&self) -> Vec<(String, String)> {
         let mut list = vec![(names::OBSERVERS.to_owned(), self.asked.clone())];
-        if self.selection == Selection::Off {
+        if self.selection.is_off() {
             return list;
         }
         list.push((names::CLIENT_CPUS_WATCHED.to_owned(), load::show_cpu_list(&self.client)));
@@ -76,7 +77,7 @@ impl Watching {
 
     /// Starts to watch; on the thread that keeps off the workers' CPUs.
     pub(super) fn start(&self, recorder: &Recorder, clock: LiveClock) -> Option<Observer> {
-        if self.selection == Selection::Off {
+        if self.selection.is_off() {
             return None;
         }
         let watch = Watch {

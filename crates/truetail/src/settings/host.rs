@@ -31,6 +31,7 @@ impl RunOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Nanos;
 
     #[test]
     fn observers_are_read_by_name() {
@@ -38,9 +39,9 @@ mod tests {
             let options = RunOptions { observers: text.map(str::to_owned), ..RunOptions::default() };
             options.observers().map_err(|error| error.to_string())
         };
-        assert_eq!(read(None), Ok(Selection::Default));
-        assert_eq!(read(Some("off")), Ok(Selection::Off));
-        assert_eq!(read(Some("hiccup")), Ok(Selection::Named(vec!["hiccup".to_owned()])));
+        assert_eq!(read(None), Ok(Selection::default()));
+        assert_eq!(read(Some("off")), Ok(Selection::off()));
+        assert_eq!(read(Some("default,hiccup=2ms")).unwrap().hiccup_period, Some(Nanos::from_millis(2)));
         assert!(
             read(Some("hickup"))
                 .unwrap_err()
