@@ -1,5 +1,7 @@
 //! A stop of the whole process, planted from outside: hiccup threads must see it, and all of it but a period.
 
+#![cfg(target_os = "linux")]
+
 use clock::{Clock, LiveClock};
 use noise::{Observer, ObserverSink, Places, Selection, Watch, registry};
 use std::io::{BufRead, BufReader};
