@@ -92,10 +92,9 @@ impl Threads {
                 continue;
             }
             // It may have ended meanwhile.
-            if let Ok(mut text) = Text::open(&entry.path().join(self.file)) {
-                if let Some(now) = text.read().ok().and_then(self.parse) {
-                    self.known.insert(id, (text, now));
-                }
+            let Ok(mut text) = Text::open(&entry.path().join(self.file)) else { continue };
+            if let Some(now) = text.read().ok().and_then(self.parse) {
+                self.known.insert(id, (text, now));
             }
         }
     }
