@@ -98,6 +98,11 @@ pub(crate) fn cpus_of(pids: &[u32]) -> Option<Vec<usize>> {
     })
 }
 
+/// The CPUs that are online; `None` where the kernel does not tell.
+pub(crate) fn online_cpus() -> Option<Vec<usize>> {
+    load::parse_cpu_list(&line_of("/sys/devices/system/cpu/online")?).ok()
+}
+
 /// The CPUs that a process may use, as the kernel lists them; `None` when there is no such process.
 fn allowed_cpus(pid: u32) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;

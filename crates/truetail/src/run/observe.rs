@@ -101,18 +101,25 @@ impl Watching {
     }
 }
 
-/// The CPUs of a server on this host: those that were stated, or those that its processes may use.
+/// The CPUs of a server on this host that are online: those that were stated, or those that its processes may use.
 fn server_cpus(stated: Option<Vec<usize>>, target: &TargetFacts) -> Option<Result<Vec<usize>, String>> {
     let found = host::cpus_of(&target.server_pids);
     match (found, stated) {
-        (Some(_), Some(stated)) => Some(Ok(stated)),
-        (Some(found), None) => Some(Ok(found)),
+        (Some(found), stated) => Some(online(stated.unwrap_or(found), host::online_cpus())),
         (None, Some(stated)) => {
             let list = load::show_cpu_list(&stated);
             Some(Err(format!("whether the server of CPUs {list} is on this host is not known")))
         }
         (None, None) => None,
     }
+}
+
+/// Those of a list that are there; nobody can watch another.
+fn online(listed: Vec<usize>, online: Option<Vec<usize>>) -> Result<Vec<usize>, String> {
+    let Some(online) = online else { return Ok(listed) };
+    let list = load::show_cpu_list(&listed);
+    let there: Vec<usize> = listed.into_iter().filter(|cpu| online.contains(cpu)).collect();
+    if there.is_empty() { Err(format!("of CPUs {list} none is online")) } else { Ok(there) }
 }
 
 /// What observing cost, as a fact of the end.
@@ -130,5 +137,47 @@ impl noise::ObserverSink for NoiseToRecording {
         if let Some(&index) = self.indexes.get(source) {
             self.sink.push(index, value, begin, end);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watching(client: &[usize], server: Option<Result<Vec<usize>, String>>) -> Watching {
+        Watching {
+            selection: Selection::default(),
+            asked: "default".to_owned(),
+            all: vec![0, 1, 2, 3],
+            client: client.to_vec(),
+            server,
+            period: hiccup::PERIOD,
+        }
+    }
+
+    #[test]
+    fn the_cpus_of_both_sides_are_watched_and_told_apart() {
+        let both = watching(&[2, 3], Some(Ok(vec![0, 2])));
+        assert_eq!(both.cpus(), [0, 2, 3]);
+        let told = both.capabilities();
+        let value = |name: &str| told.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
+        assert_eq!(value(names::CLIENT_CPUS_WATCHED), Some("2-3"));
+        assert_eq!(value(names::SERVER_CPUS_WATCHED), Some("0,2"));
+        assert_eq!(value("hiccup threads"), Some("wakes later than 100 µs are told, each 1.00 ms"));
+        let elsewhere = watching(&[1], Some(Err("it is far away".to_owned())));
+        assert_eq!(elsewhere.cpus(), [1]);
+        assert!(elsewhere.capabilities().contains(&(
+            names::SERVER_CPUS_WATCHED.to_owned(),
+            format!("{}: it is far away", names::NOT_WATCHED)
+        )));
+        let off = Watching { selection: Selection::off(), asked: "off".to_owned(), ..watching(&[1], None) };
+        assert_eq!(off.capabilities(), [(names::OBSERVERS.to_owned(), names::OBSERVERS_OFF.to_owned())]);
+    }
+
+    #[test]
+    fn only_cpus_that_are_there_are_watched() {
+        assert_eq!(online(vec![0, 1, 9], Some(vec![0, 1, 2])), Ok(vec![0, 1]));
+        assert_eq!(online(vec![8, 9], Some(vec![0])), Err("of CPUs 8-9 none is online".to_owned()));
+        assert_eq!(online(vec![8], None), Ok(vec![8]));
     }
 }

@@ -13,6 +13,7 @@ mod interrupted;
 mod json;
 mod merged;
 mod models;
+mod observed;
 mod outage;
 mod passwords;
 mod pinned;
