@@ -96,7 +96,8 @@ mod tests {
         let mut sources = sources(&watch);
         let names: Vec<String> = sources.iter().map(|s| s.describe().name.into_owned()).collect();
         assert_eq!(names[2..4], ["interrupts cpu 2", "softirqs cpu 0"]);
-        (sources[0].open().unwrap(), sources[2].open().unwrap());
+        sources[0].open().unwrap();
+        sources[2].open().unwrap();
         assert!(sources[1].open().unwrap_err().0.contains("no column of CPU 1"));
         assert!(sources[3].open().unwrap_err().0.contains("softirqs: No such file"));
         planted.write("proc/interrupts", &INTERRUPTS.replace("3405588", "3405688"));
