@@ -7,7 +7,9 @@ use crate::host::HostEvidence;
 use crate::input::{AnalysisError, Input, Options, Plan, measured_span};
 use crate::staleness;
 use crate::summary::scope_summary;
-use crate::{Analysis, ClientTotals, Counts, HeatMap, RecordingInfo, Scope, ScopeSummary, Series, limits};
+use crate::{
+    Analysis, ClientTotals, Counts, HeatMap, Observers, RecordingInfo, Scope, ScopeSummary, Series, limits,
+};
 use record::{
     Ending, Event, JvmLogFacts, LoadModel, Measure, NoiseSourceFacts, PhaseFacts, PhaseKind, Recording,
     RunHeader, SampleBatch,
@@ -149,6 +151,7 @@ pub(crate) fn conclude(inputs: Vec<Input>, plan: &Plan, all: Accumulator, option
         events: events(&inputs, plan),
         jvm_logs: inputs.iter().flat_map(|input| input.jvm_logs.clone()).collect(),
         noise_sources: noise_sources(&inputs),
+        observers: Observers::of(&inputs),
         staleness: staleness::staleness(&inputs, plan, options),
         total,
         scopes,

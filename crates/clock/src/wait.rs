@@ -8,6 +8,25 @@ pub fn pause(elapsed: Nanos) {
     std::thread::sleep(elapsed.to_std());
 }
 
+/// CPU time that the calling thread has used so far, user and system; ≈ 0.5 µs. Zero where the system keeps none.
+pub fn thread_cpu_time() -> Nanos {
+    Nanos(crate::live::gettime(libc::CLOCK_THREAD_CPUTIME_ID))
+}
+
+/// Sleeps until `CLOCK_MONOTONIC` shows `deadline_ns`; signals do not end it.
+#[cfg(target_os = "linux")]
+pub(crate) fn sleep_until_monotonic(deadline_ns: u64) {
+    let deadline = libc::timespec {
+        tv_sec: (deadline_ns / 1_000_000_000) as libc::time_t,
+        tv_nsec: (deadline_ns % 1_000_000_000) as libc::c_long,
+    };
+    // SAFETY: `deadline` is a valid timespec, and an absolute sleep writes no remainder.
+    while unsafe {
+        libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &deadline, std::ptr::null_mut())
+    } == libc::EINTR
+    {}
+}
+
 /// Wall-clock time in nanoseconds since 1970: for headers and names, never for latencies.
 pub fn wall_time_ns() -> u64 {
     crate::live::gettime(libc::CLOCK_REALTIME)
@@ -57,5 +76,42 @@ pub fn pin_to(cpu: usize) -> bool {
     {
         let _ = cpu;
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Clock, ClockChoice, calibrate};
+    use units::Ticks;
+
+    #[test]
+    fn a_sleep_ends_when_it_is_due_and_not_before() {
+        for choice in [ClockChoice::Auto, ClockChoice::Monotonic] {
+            let clock = calibrate(choice).unwrap().start();
+            let begin = clock.now();
+            let due = Ticks(begin.0 + clock.ticks_in(Nanos::from_millis(2)));
+            let woke = clock.sleep_until(due);
+            // The kernel's clock is steered, and the frequency was measured over 20 ms: a millionth is not much.
+            assert!(woke.0 + clock.ticks_in(Nanos::from_micros(20)) >= due.0, "{woke:?} before {due:?}");
+            let late = clock.now();
+            assert!(clock.sleep_until(begin) >= late, "what is past is not waited for");
+        }
+    }
+
+    #[test]
+    fn cpu_time_is_that_of_work_and_not_of_sleep() {
+        let clock = calibrate(ClockChoice::Auto).unwrap().start();
+        let begin = clock.now();
+        let before = thread_cpu_time();
+        let due = Ticks(begin.0 + clock.ticks_in(Nanos::from_millis(30)));
+        clock.sleep_until(due);
+        let slept = thread_cpu_time();
+        while thread_cpu_time().0 - slept.0 < 5_000_000 {
+            std::hint::spin_loop();
+        }
+        let elapsed = clock.nanos_in(clock.now().0 - begin.0);
+        let used = thread_cpu_time().0 - before.0;
+        assert!(used >= 5_000_000 && used + 20_000_000 < elapsed.0, "{used} ns of {elapsed}");
     }
 }

@@ -61,6 +61,11 @@ fn values_of_flags() {
             (&["run", "null:", "--server-cpus", ""], &["--server-cpus", "0,2-5"]),
             (&["run", "null:", "--server-cpus", "garbage"], &["--server-cpus", "`garbage`"]),
             (&["run", "null:", "--server-cpus", "3-1"], &["--server-cpus", "3-1"]),
+            (
+                &["run", "null:", "--observers", "hickup"],
+                &["--observers", "`hickup`", "default, off, all, hiccup"],
+            ),
+            (&["run", "null:", "--observers", "hiccup=1h"], &["--observers", "`hiccup=1h`", "100 µs"]),
             (&["run", "null:", "--client", "4/4"], &["--client", "4/4", "numbered from 0", "3/4"]),
             (&["run", "null:", "--isolation", "x"], &["--isolation x", "serializable"]),
             (&["run", "null:", "--compat", "x"], &["--compat x", "benchbase"]),

@@ -14,6 +14,7 @@ mod json;
 mod jvm;
 mod merged;
 mod models;
+mod observed;
 mod outage;
 mod passwords;
 mod pinned;

@@ -45,9 +45,15 @@ fn only_workers_run_on_the_workers_cpus() {
     );
     let others = if spare.is_empty() { &all } else { &spare };
     for (name, cpus) in &threads {
-        let wanted = if name.starts_with("load-") { &workers } else { others };
+        let wanted = match (name.starts_with("load-"), name.strip_prefix("hiccup-")) {
+            (true, _) => workers.as_str(),
+            // What watches a CPU is there, whoever else is.
+            (_, Some(cpu)) => cpu,
+            _ => others.as_str(),
+        };
         assert_eq!(cpus, wanted, "{name}, of {threads:?}");
     }
+    assert_eq!(names(&format!("hiccup-{workers}")), 1, "the workers' CPU is watched: {threads:?}");
     let facts = scratch.recording("a").header().capabilities.clone();
     let found = |asked: String| facts.iter().find(|(a, _)| *a == asked).map(|(_, found)| found.clone());
     assert_eq!(found(format!("workers on CPUs {workers}")).as_deref(), Some("granted"), "{facts:?}");
