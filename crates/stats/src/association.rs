@@ -139,7 +139,7 @@ impl Pair {
             true => (&self.first, shift),
             false => (&self.second, self.span - shift),
         };
-        let until = |at: u64| fixed.until_around(at + shift, self.span);
+        let until = |at: u64| fixed.until_around(u128::from(at) + u128::from(shift), self.span);
         self.moving.iter().map(|(begin, end)| until(*end) - until(*begin)).sum()
     }
 }
@@ -209,8 +209,9 @@ impl Coverage {
     }
 
     /// The same where the span begins again at its end.
-    fn until_around(&self, at: u64, span: u64) -> u128 {
-        u128::from(at / span) * self.total() + self.until(at % span)
+    fn until_around(&self, at: u128, span: u64) -> u128 {
+        let (rounds, at) = (at / u128::from(span), at % u128::from(span));
+        rounds * self.total() + self.until(at as u64)
     }
 }
 

@@ -6,7 +6,8 @@ use crate::accumulate::{Accumulator, times_of};
 use crate::cell::{NONE, Times};
 use crate::input::{Input, Options, Plan};
 use crate::limits::MOST_SLOW;
-use record::{Measure, RunHeader, SampleBatch};
+use record::{Measure, SampleBatch};
+use stats::View;
 use units::{Nanos, Outcome, Quantile};
 
 /// A slow request, ns on the common axis; 64 bytes.
@@ -74,7 +75,7 @@ impl Hunt {
             ends
         });
         let ends = ends.collect();
-        let operations = operations(header);
+        let operations = header.operations.clone();
         Hunt { observed, threshold, has_response, operations, limits, usual, ends, worst: options.worst }
     }
 
@@ -111,10 +112,6 @@ impl Hunt {
     }
 }
 
-fn operations(header: &RunHeader) -> Vec<String> {
-    header.operations.clone()
-}
-
 /// From when on a request of the operation is slow, and the medians of its whole and of its service time.
 fn operation_limits(
     plan: &Plan,
@@ -125,18 +122,23 @@ fn operation_limits(
     let cell = all.gather(plan, |_, op, phase| op == operation && plan.phases[phase].measured);
     let Some(cell) = cell else { return (u64::MAX, (0, 0)) };
     let whole = if plan.model.has_response_time() { Measure::Response } else { Measure::Service };
-    let bucket = |measure: Measure, q: f64| {
-        let view = cell.measure(measure).view();
+    let view = cell.measure(whole).view();
+    let bucket = |view: &View<'_>, q: f64| {
         let rank = Quantile::new(q)?.rank(view.ranks().count());
         view.ranks().at(rank)
     };
     // The upper limit of a bucket: of constant times, all are usual.
-    let median = |measure| bucket(measure, 0.5).map_or(0, |(_, high)| high);
+    let median = |view: &View<'_>| bucket(view, 0.5).map_or(0, |(_, high)| high);
     let limit = match threshold {
         Threshold::Above(limit) => limit.0.saturating_add(1),
-        Threshold::ByOperation => bucket(whole, 0.999).map_or(u64::MAX, |(low, _)| low),
+        Threshold::ByOperation => match bucket(&view, 0.999) {
+            Some((_, high)) if view.ranks().above(high) > 0 => high + 1,
+            // Of fewer than a thousand, the longest; where all are alike, none is slow.
+            Some((low, _)) if low > median(&view) => low,
+            _ => u64::MAX,
+        },
     };
-    (limit, (median(whole), median(Measure::Service)))
+    (limit, (median(&view), median(&cell.measure(Measure::Service).view())))
 }
 
 /// What one thread of the second scan found, or all of them.
@@ -148,6 +150,8 @@ pub(crate) struct Collected {
     /// By recording, and then by end of what blocks: begin of the first request that took no longer than usual before the
     /// next such end; after [`Collected::finish`] before any.
     recovered: Vec<Vec<u64>>,
+    /// Slow requests that are kept.
+    most: usize,
     /// Requests below can't be among the slowest any more.
     floor: u64,
 }
@@ -158,6 +162,7 @@ impl Collected {
             slow: Vec::new(),
             counts: vec![0; hunt.limits.len()],
             recovered: hunt.ends.iter().map(|ends| vec![u64::MAX; ends.len()]).collect(),
+            most: MOST_SLOW,
             floor: 0,
         }
     }
@@ -183,7 +188,7 @@ impl Collected {
                 self.counts[op] += 1;
                 if whole >= self.floor {
                     self.slow.push(slow(&times, batch.session[index], recording, hunt.has_response));
-                    self.prune(MOST_SLOW + MOST_SLOW / 4);
+                    self.prune(self.most + self.most / 4);
                 }
             }
         }
@@ -197,18 +202,18 @@ impl Collected {
         }
     }
 
-    /// Keeps the slowest when there are more than `most`.
-    fn prune(&mut self, most: usize) {
-        if self.slow.len() > most {
-            self.slow.select_nth_unstable_by_key(MOST_SLOW - 1, Slow::rank);
-            self.slow.truncate(MOST_SLOW);
+    /// Keeps the slowest when there are more than `limit`, which is no less than what is kept.
+    fn prune(&mut self, limit: usize) {
+        if self.slow.len() > limit {
+            self.slow.select_nth_unstable_by_key(self.most - 1, Slow::rank);
+            self.slow.truncate(self.most);
             self.floor = self.slow.iter().map(Slow::whole).min().unwrap_or(0);
         }
     }
 
     pub(crate) fn merge(&mut self, other: Collected) {
         self.slow.extend(other.slow);
-        self.prune(MOST_SLOW);
+        self.prune(self.most);
         self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| *a += b);
         for (mine, theirs) in self.recovered.iter_mut().zip(other.recovered) {
             mine.iter_mut().zip(theirs).for_each(|(a, b)| *a = b.min(*a));
@@ -217,7 +222,7 @@ impl Collected {
 
     /// Sorts the slowest to the front, and lets each end know of the first usual request after it.
     pub(super) fn finish(&mut self) {
-        self.prune(MOST_SLOW);
+        self.prune(self.most);
         self.slow.sort_unstable_by_key(Slow::rank);
         for list in &mut self.recovered {
             let mut next = u64::MAX;
@@ -251,5 +256,57 @@ fn slow(times: &Times, session: u16, recording: usize, has_response: bool) -> Sl
         op: times.op,
         outcome: times.outcome,
         is_stamped,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slow(seq: u64, whole: u64) -> Slow {
+        Slow {
+            at: seq,
+            ready: seq,
+            sent: seq,
+            arrived: seq + whole,
+            completed: seq + whole,
+            seq,
+            recording: 0,
+            client: 0,
+            session: 0,
+            op: 0,
+            outcome: Outcome::Ok,
+            is_stamped: false,
+        }
+    }
+
+    #[test]
+    fn of_too_many_the_slowest_stay_whatever_the_division() {
+        let lengths: Vec<u64> = (0..1_000).map(|i| i * 7_919 % 500).collect();
+        let collect = |parts: usize| {
+            let mut all = vec![Collected { most: 100, ..Collected::default() }; parts];
+            for (seq, length) in lengths.iter().enumerate() {
+                let part = &mut all[seq % parts];
+                if *length >= part.floor {
+                    part.slow.push(slow(seq as u64, *length));
+                    part.prune(125);
+                }
+            }
+            let mut first = all.swap_remove(0);
+            all.into_iter().for_each(|other| first.merge(other));
+            first.finish();
+            first.slow
+        };
+        let found = collect(1);
+        assert_eq!(found, collect(4));
+        let expected: Vec<u64> = (0..50).flat_map(|i| [499 - i, 499 - i]).collect();
+        assert_eq!(found.iter().map(Slow::whole).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_backlog_is_over_with_the_first_usual_request_after_it() {
+        let mut all = Collected { recovered: vec![vec![u64::MAX, 50, u64::MAX, 90]], ..Collected::default() };
+        all.finish();
+        assert_eq!(all.recovered, [[50, 50, 90, 90]]);
     }
 }

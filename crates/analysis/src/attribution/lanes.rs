@@ -53,14 +53,14 @@ impl Lanes {
     pub(super) fn owed(&self, at: u64, whole: u64) -> Vec<(Cause, u64)> {
         let begun = self.blocking.partition_point(|segment| segment.begin <= at);
         let mut debts = Vec::new();
-        let mut sum = 0;
+        let mut sum = 0u64;
         for segment in self.blocking[..begun].iter().rev().take(MOST_CREDITORS) {
             let over = segment.end <= at && segment.recovered <= at;
             if over || sum >= whole {
                 break;
             }
             let debt = segment.end.min(at) - segment.begin;
-            sum += debt;
+            sum = sum.saturating_add(debt);
             if debt > 0 {
                 debts.push((segment.cause, debt));
             }

@@ -132,11 +132,12 @@ impl Tally {
         for piece in pieces {
             let index = piece.cause.index();
             own[index] += piece.length.0;
-            self.behind[index] += if piece.is_behind { piece.length.0 } else { 0 };
+            let behind = if piece.is_behind { piece.length.0 } else { 0 };
+            self.behind[index] = self.behind[index].saturating_add(behind);
         }
         for (index, cause) in Cause::ALL.into_iter().enumerate() {
             let until = if cause == Cause::Reconnect { request.ready } else { request.completed };
-            self.time[index] += own[index];
+            self.time[index] = self.time[index].saturating_add(own[index]);
             self.touched[index] += u64::from(own[index] > 0 || unions.touch(cause, request.at, until));
         }
         // Of equal ones the first; a request without any length is the database's.
@@ -148,7 +149,7 @@ impl Tally {
     }
 
     fn total(&self) -> u64 {
-        self.time.iter().sum()
+        self.time.iter().fold(0, |sum, time| sum.saturating_add(*time))
     }
 
     /// Those that explain most first; then what was seen and explains nothing, then what was not looked for.

@@ -4,7 +4,8 @@
 
 use crate::made::{MS, Run, S, request};
 use record::{Event, EventKind, LoadModel, NoiseObservation, NoiseSourceFacts, Sample};
-use std::collections::{HashMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 use units::{Instant, Nanos, Seed};
 
 /// What the worker takes for a request and for an answer, each.
@@ -69,14 +70,13 @@ impl Pool {
     /// The worker does one thing at a time, in the order in which they are to be done.
     fn samples(&self) -> Vec<Sample> {
         let mut waiting: VecDeque<Sample> = self.arrivals().collect();
-        let mut free: Vec<u64> = vec![0; self.sessions];
+        let mut free: BinaryHeap<Reverse<u64>> = vec![Reverse(0); self.sessions].into();
         let mut in_flight: VecDeque<Sample> = VecDeque::new();
         let mut done = Vec::with_capacity(waiting.len());
         let (mut worker, mut server) = (0, 0);
         loop {
             // The session that has been free for longest takes the next request.
-            free.sort_unstable_by(|a, b| b.cmp(a));
-            let next = waiting.front().zip(free.last()).map(|(r, free)| r.intended.0.max(*free));
+            let next = waiting.front().zip(free.peek()).map(|(r, free)| r.intended.0.max(free.0));
             let answer = in_flight.front().map(|s| s.arrived.0);
             match (next, answer) {
                 (None, None) => return done,
@@ -94,7 +94,7 @@ impl Pool {
                     let Some(mut one) = in_flight.pop_front() else { return done };
                     worker = running(&self.client, worker.max(one.arrived.0)) + ACTION;
                     one.completed = Instant(worker);
-                    free.push(worker);
+                    free.push(Reverse(worker));
                     if !self.stamps {
                         one.arrived = Instant::NONE;
                     }
