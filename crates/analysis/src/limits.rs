@@ -93,6 +93,8 @@ pub const ASSOCIATION_P: f64 = 0.05;
 pub const MOST_SLOW: usize = 1_000_000;
 /// Slow requests that are kept with their pieces, unless more are asked for.
 pub const MOST_WORST: usize = 50;
+/// Most intervals of a cause that are kept to be drawn.
+pub const MOST_DRAWN: usize = 500;
 /// Most moments that are named of one slow request.
 pub const MOST_MARKS: usize = 20;
 

@@ -2,10 +2,12 @@
 //!
 //! Times are nanoseconds, rates per second. What is not known is null, never zero.
 
+mod attribution;
 mod prove;
 mod staleness;
 mod truth;
 
+pub use attribution::attribution_document;
 pub use prove::proof;
 
 use analysis::{
@@ -36,6 +38,7 @@ pub fn document(analysis: &Analysis) -> Value {
         "phases": scopes(analysis, |s| matches!(s, Scope::Phase(_))),
         "clients": scopes(analysis, |s| matches!(s, Scope::Client(_))),
         "recordings": analysis.recordings.iter().map(recording).collect::<Vec<_>>(),
+        "attribution": attribution::attribution(analysis.attribution.as_ref()),
         "staleness": staleness::staleness(analysis.staleness.as_ref()),
         "truth": truth::truth(analysis.overlay.as_ref()),
     })

@@ -24,6 +24,7 @@ fn all() -> &'static [Figure] {
             ("censored", fixture::censored()),
             ("truth", fixture::with_truth()),
             ("join", fixture::with_join()),
+            ("stalls", fixture::with_stalls()),
         ];
         let mut all = Vec::new();
         for (fixture, analysis) in fixtures {
@@ -47,6 +48,7 @@ fn every_kind_of_run_has_its_figures() {
     let names: Vec<&str> = all().iter().map(|f| f.name.as_str()).collect();
     let of = |fixture: &str| names.iter().filter_map(|n| n.strip_prefix(fixture)).collect::<Vec<_>>();
     let open = [
+        "attribution",
         "anatomy",
         "response-time-series",
         "service-time-series",
@@ -91,6 +93,7 @@ fn each_figure_of_the_page_is_a_file() {
         fixture::censored(),
         fixture::with_truth(),
         fixture::with_join(),
+        fixture::with_stalls(),
     ];
     for analysis in runs {
         let files: Vec<String> =

@@ -32,7 +32,8 @@ mod model;
 mod table;
 
 pub use model::{
-    Attribution, Cause, CauseRow, Mark, Piece, SlowLimit, SlowPoint, SlowRequest, Threshold, Watched,
+    Attribution, Cause, CauseInterval, CauseRow, Mark, Piece, SlowLimit, SlowPoint, SlowRequest, Threshold,
+    Watched,
 };
 
 pub(crate) use collect::{Collected, Hunt};

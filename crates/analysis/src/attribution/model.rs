@@ -236,6 +236,17 @@ pub struct SlowPoint {
     pub largest: Cause,
 }
 
+/// When a cause was there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CauseInterval {
+    /// Which.
+    pub cause: Cause,
+    /// From when.
+    pub begin: Instant,
+    /// Until when.
+    pub end: Instant,
+}
+
 /// Whose the slow requests' time is.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Attribution {
@@ -259,6 +270,9 @@ pub struct Attribution {
     pub worst: Vec<SlowRequest>,
     /// All that were looked at, at most 5,000 of the slowest, in order of time.
     pub points: Vec<SlowPoint>,
+    /// When the causes were there that the slow requests meet more often than by chance: of each the 500 longest intervals,
+    /// in order of time.
+    pub intervals: Vec<CauseInterval>,
 }
 
 impl Attribution {

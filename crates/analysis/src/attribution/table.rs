@@ -4,9 +4,9 @@ use super::causes::Met;
 use super::collect::{Collected, Hunt, Slow};
 use super::cut::cut;
 use super::lanes::Lanes;
-use super::{Attribution, Cause, CauseRow, Mark, Piece, SlowPoint, SlowRequest, Watched};
+use super::{Attribution, Cause, CauseInterval, CauseRow, Mark, Piece, SlowPoint, SlowRequest, Watched};
 use crate::input::Options;
-use crate::limits::{ASSOCIATION_P, MOST_MARKS, MOST_POINTS};
+use crate::limits::{ASSOCIATION_P, MOST_DRAWN, MOST_MARKS, MOST_POINTS};
 use stats::{Association, IntervalSeries, association};
 use units::{Instant, Nanos};
 
@@ -44,6 +44,7 @@ pub(crate) fn attribute(
         }
     }
     points.sort_unstable_by_key(|point| (point.at, point.whole));
+    let intervals = drawn(is_shown, &unions);
     let examined = collected.slow.len() as u64;
     let mut notes = hunt.observed.notes.clone();
     if examined < slow {
@@ -62,7 +63,26 @@ pub(crate) fn attribute(
         notes,
         worst,
         points,
+        intervals,
     })
+}
+
+/// The longest intervals of each cause that is shown.
+fn drawn(is_shown: impl Fn(Cause) -> bool, unions: &[Unions]) -> Vec<CauseInterval> {
+    let of_cause = |cause: Cause| {
+        let mut all: Vec<(u64, u64)> = unions.iter().flat_map(|u| u.of_cause(cause)).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all.sort_by_key(|(begin, end)| std::cmp::Reverse(end - begin));
+        all.truncate(MOST_DRAWN);
+        all.sort_unstable();
+        all.into_iter().map(move |(begin, end)| CauseInterval {
+            cause,
+            begin: Instant(begin),
+            end: Instant(end),
+        })
+    };
+    Cause::ALL.into_iter().filter(|cause| is_shown(*cause)).flat_map(of_cause).collect()
 }
 
 /// For each cause, whether the slow requests meet it more often than by chance.
