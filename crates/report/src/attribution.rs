@@ -22,12 +22,23 @@ pub(crate) fn sentence(attribution: &Attribution) -> String {
         1 => "the slowest request's".to_owned(),
         n => format!("the {} slowest requests'", count(n)),
     };
-    format!("of {who} time {}{others}", told.join(", "))
+    format!("of {who} time {}{others}{}", told.join(", "), unknown(attribution))
+}
+
+/// What nobody looked for is in what is left.
+fn unknown(attribution: &Attribution) -> String {
+    let missing = attribution.causes.iter().filter(|row| row.watched != Watched::Yes);
+    let missing: Vec<&str> = missing.map(|row| row.cause.name()).collect();
+    match missing.is_empty() {
+        true => String::new(),
+        false => format!("; not watched, and so not told apart: {}", missing.join(", ")),
+    }
 }
 
 fn told((index, row): (usize, &CauseRow)) -> String {
     let is = if index == 0 { "is " } else { "" };
-    let p = row.association.as_ref().filter(|_| row.cause.is_observed());
+    // That no session was left is known, and no matter of chance.
+    let p = row.association.as_ref().filter(|_| row.cause != Cause::Outage);
     let p = p.map_or_else(String::new, |a| format!(" (p = {})", p_value(a.p_value)));
     format!("{} {is}{}{p}", share(row.share), all_of(row.cause))
 }
@@ -141,13 +152,29 @@ pub(crate) fn whose(one: &SlowRequest) -> String {
     format!("{} at {:.3} s, {session}", one.operation, one.at.0 as f64 / 1e9)
 }
 
-/// Its pieces in order, with what happened at a moment; those below a thousandth of the whole are left out.
+/// Its pieces in order, with what happened at a moment. Those below a hundredth of the whole are told together.
 pub(crate) fn timeline(one: &SlowRequest) -> String {
-    let least = one.whole.0 / 1_000;
-    let told: Vec<&Piece> = one.pieces.iter().filter(|piece| piece.length.0 >= least).collect();
-    let mut words: Vec<String> = told.iter().take(MOST_PIECES).map(|p| piece(p)).collect();
+    let least = one.whole.0 / 100;
+    let mut told: Vec<Piece> = Vec::new();
+    let (mut short, mut short_count) = (0, 0u64);
+    for next in &one.pieces {
+        match told.last_mut() {
+            _ if next.length.0 < least => {
+                short += next.length.0;
+                short_count += 1;
+            }
+            Some(last) if last.cause == next.cause && last.is_behind == next.is_behind => {
+                last.length.0 += next.length.0;
+            }
+            _ => told.push(*next),
+        }
+    }
+    let mut words: Vec<String> = told.iter().take(MOST_PIECES).map(piece).collect();
     if told.len() > MOST_PIECES {
         words.push(format!("{} pieces more", told.len() - MOST_PIECES));
+    }
+    if short >= least.max(1) {
+        words.push(format!("{} in {short_count} short pieces", time(short as f64)));
     }
     for mark in one.marks.iter().take(2) {
         let after = format_nanos(Nanos(mark.at.0.saturating_sub(one.at.0)));

@@ -19,7 +19,8 @@
 //! the median of its operation.
 //!
 //! **Chance.** Something that is often there is often there when a request is slow. A cause may explain time only if the slow
-//! requests meet it more often than by chance ([`stats::association()`]); else its overlap is shown and explains nothing.
+//! requests meet it more often than by chance ([`stats::association()`]); else its overlap is shown and explains nothing. Only
+//! an outage needs no test: that no session was left is known.
 //!
 //! `docs/attribution.md` says this in plain words, and when it misleads.
 

@@ -162,7 +162,7 @@ pub struct CauseRow {
     pub intervals: u64,
     /// How it goes together with the slow requests; `None` where it has no intervals there.
     pub association: Option<Association>,
-    /// Whether they meet more often than by chance. What is told by stamps is always shown.
+    /// Whether they meet more often than by chance. What is told by stamps is always shown, and so is an outage.
     pub is_shown: bool,
     /// Share of the slow requests' time that it explains, in [0, 1].
     pub share: f64,

@@ -24,8 +24,7 @@ pub(crate) fn attribute(
     let span = (measured.0.0, measured.1.0.max(last));
     let unions: Vec<Unions> = hunt.observed.met.iter().map(|met| Unions::of(met, span)).collect();
     let associations = associations(hunt, &collected.slow, span, options);
-    let is_shown =
-        |cause: Cause| associations[cause.index()].as_ref().is_some_and(|a| a.p_value <= ASSOCIATION_P);
+    let is_shown = |cause: Cause| is_shown(cause, associations[cause.index()].as_ref());
     let lanes: Vec<Lanes> = (hunt.observed.met.iter().enumerate())
         .map(|(recording, met)| Lanes::new(met, is_shown, |end| hunt.recovered(recording, end, &collected)))
         .collect();
@@ -65,6 +64,11 @@ pub(crate) fn attribute(
         points,
         intervals,
     })
+}
+
+/// Whether an observed cause may explain time. An outage needs no test: without a session, nothing can be served.
+fn is_shown(cause: Cause, association: Option<&Association>) -> bool {
+    association.is_some_and(|found| cause == Cause::Outage || found.p_value <= ASSOCIATION_P)
 }
 
 /// The longest intervals of each cause that is shown.
@@ -191,8 +195,7 @@ impl Tally {
                 cause,
                 watched,
                 intervals: intervals(cause, unions),
-                is_shown: !cause.is_observed()
-                    || association.as_ref().is_some_and(|a| a.p_value <= ASSOCIATION_P),
+                is_shown: !cause.is_observed() || is_shown(cause, association.as_ref()),
                 association,
                 share: self.time[index] as f64 / total,
                 time: Nanos(self.time[index]),

@@ -34,18 +34,22 @@ const UP: &str = "m0-4l4 7h-8z";
 const DIAMOND: &str = "m0-4.4l4.4 4.4l-4.4 4.4l-4.4-4.4z";
 const SQUARE: &str = "m-3-3h6v6h-6z";
 const CROSS: &str = "m-1-4h2v3h3v2h-3v3h-2v-3h-3v-2h3z";
-const DOT: &str = "m-2.4-1h1.4v-1.4h2v1.4h1.4v2h-1.4v1.4h-2v-1.4h-1.4z";
 
-/// The shape of its marks, around the place: with the colour it is one of a kind.
-fn shape(cause: Cause) -> &'static str {
-    match cause {
+/// The shape of its marks, around the place: with the colour it is one of a kind. Stages are dots.
+fn shape(cause: Cause) -> Option<&'static str> {
+    let shape = match cause {
         Cause::ClientStall | Cause::Reconnect => DOWN,
         Cause::ServerStall | Cause::Checkpoint => UP,
         Cause::HostStall | Cause::ServerJvm | Cause::Fault => DIAMOND,
         Cause::HarnessJvm | Cause::Outage => SQUARE,
         Cause::OtherEvent => CROSS,
-        Cause::PoolWait | Cause::Lag | Cause::PickUp | Cause::Database => DOT,
-    }
+        Cause::PoolWait | Cause::Lag | Cause::PickUp | Cause::Database => return None,
+    };
+    Some(shape)
+}
+
+fn key(cause: Cause) -> (Key, &'static str, &'static str) {
+    (shape(cause).map_or(Key::Dot, Key::Path), colour(cause), cause.name())
 }
 
 pub(super) fn figure(analysis: &Analysis) -> Option<String> {
@@ -59,9 +63,7 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
         .filter(|cause| attribution.points.iter().any(|point| point.largest == *cause))
         .collect();
     for causes in seen.chunks(IN_A_ROW) {
-        let keys: Vec<_> =
-            causes.iter().map(|cause| (Key::Path(shape(*cause)), colour(*cause), cause.name())).collect();
-        canvas.legend(&keys);
+        canvas.legend(&causes.iter().map(|cause| key(*cause)).collect::<Vec<_>>());
     }
     let (top, bottom) = (canvas.top + 26.0, canvas.top + 26.0 + PLOT_HEIGHT);
     let timeline = Timeline::new(analysis, end, top, bottom);
@@ -70,15 +72,27 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     y.draw_left(&mut canvas, (LEFT, RIGHT), time_label);
     canvas.turned_text((22.0, (top + bottom) / 2.0), GREY, &format!("{name} (logarithmic)"));
     for cause in seen {
-        let mut d = String::new();
-        for point in attribution.points.iter().filter(|point| point.largest == cause) {
-            let at = (timeline.x.place(point.at.0 as f64), y.place(point.whole.0 as f64));
-            let _ = write!(d, "M{} {}{}", n(at.0), n(at.1), shape(cause));
-        }
-        canvas.path(&d, &format!(r#"fill="{}" fill-opacity="0.75""#, colour(cause)));
+        marks(&mut canvas, attribution, cause, |at, value| (timeline.x.place(at), y.place(value)));
     }
     let lowest = lanes(&mut canvas, attribution, &timeline.x, bottom + 54.0);
     Some(canvas.finish(lowest))
+}
+
+/// All requests of one cause, in one element.
+fn marks(
+    canvas: &mut Canvas,
+    attribution: &Attribution,
+    cause: Cause,
+    place: impl Fn(f64, f64) -> (f64, f64),
+) {
+    let points = attribution.points.iter().filter(|point| point.largest == cause);
+    let places = points.map(|point| place(point.at.0 as f64, point.whole.0 as f64));
+    let Some(shape) = shape(cause) else { return canvas.dots(places, 5.0, colour(cause), 0.75) };
+    let d = places.fold(String::new(), |mut d, (x, y)| {
+        let _ = write!(d, "M{} {}{shape}", n(x), n(y));
+        d
+    });
+    canvas.path(&d, &format!(r#"fill="{}" fill-opacity="0.75""#, colour(cause)));
 }
 
 fn caption(attribution: &Attribution) -> String {

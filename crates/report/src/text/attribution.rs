@@ -14,6 +14,8 @@ use units::format_nanos;
 const SHOWN: usize = 5;
 /// Causes that explain less are not on the page.
 const LEAST: f64 = 0.005;
+/// Causes on the page, at most.
+const MOST_CAUSES: usize = 6;
 /// Longest line of one request on the page: the rest is in the report.
 const LONGEST: usize = 78;
 
@@ -38,18 +40,8 @@ impl Page<'_> {
         let Some(attribution) = &analysis.attribution else { return };
         self.wrapped("", "  ", &format!("whose tail is it: {}", sentence(attribution)));
         self.text.push_str(&table(attribution).render(&self.paint, self.width));
-        let missing = unwatched(attribution);
-        if !missing.is_empty() {
-            self.wrapped("", "  ", &missing.join("; "));
-        }
         for one in attribution.worst.iter().take(SHOWN) {
-            let text: String = line(one);
-            let cut: String = text.chars().take(LONGEST - 1).collect();
-            self.line(&if cut.len() < text.len() {
-                format!("  {}…", cut.trim_end())
-            } else {
-                format!("  {text}")
-            });
+            self.line(&format!("  {}", cut(&line(one), LONGEST)));
         }
         self.line("");
     }
@@ -72,12 +64,21 @@ impl Page<'_> {
     }
 }
 
+/// A line that is too long ends after its last whole piece.
+fn cut(line: &str, most: usize) -> String {
+    if line.chars().count() <= most {
+        return line.to_owned();
+    }
+    let fits: String = line.chars().take(most - 3).collect();
+    format!("{}, …", fits.rsplit_once(", ").map_or(fits.as_str(), |(whole, _)| whole))
+}
+
 /// The causes that explain something, on a page with much else.
 fn table(attribution: &Attribution) -> Table {
     let head = ["cause", "share", "largest in", "touches", "× chance", "p"];
     let mut table = Table::new(head.map(str::to_owned).to_vec());
     let of_some_weight = |row: &&CauseRow| row.share >= LEAST && row.watched == Watched::Yes;
-    for row in attribution.causes.iter().filter(of_some_weight) {
+    for row in attribution.causes.iter().filter(of_some_weight).take(MOST_CAUSES) {
         let chance = row.association.as_ref().map_or_else(String::new, |a| times_chance(a.ratio.point));
         table.row(vec![
             row.cause.name().to_owned(),
