@@ -87,9 +87,15 @@ fn worst(attribution: &Attribution) -> String {
     let mut table = Table::new("The slowest requests", &head);
     let longest = attribution.worst.first().map_or(1, |one| one.whole.0.max(1));
     for one in &attribution.worst {
-        table.row(&[format_nanos(one.whole), text(&whose(one)), bar(one, longest), text(&timeline(one))]);
+        table.row(&[format_nanos(one.whole), request(one), bar(one, longest), text(&timeline(one))]);
     }
     table.finish()
+}
+
+fn request(one: &SlowRequest) -> String {
+    let whose = whose(one);
+    let (which, session) = whose.split_once(", ").unwrap_or((&whose, ""));
+    format!("{} <small>{}</small>", text(which), text(session))
 }
 
 /// As long as the request took, beside the longest.
