@@ -54,7 +54,7 @@ pub use recorder::{EventSink, Finished, NoiseSink, Recorder, RecorderConfig};
 pub use ring::{Consumer, Producer, ring};
 pub use sample::{Measure, NO_SESSION, RawSample, Sample, SampleBatch, flags};
 pub use truth::{
-    TruthEnd, TruthEvents, TruthFinished, TruthHeader, TruthLog, TruthProducer, TruthRecorder,
+    CLIENT_RULE, TruthEnd, TruthEvents, TruthFinished, TruthHeader, TruthLog, TruthProducer, TruthRecorder,
     TruthRecorderConfig, TruthRow, TruthStaleness, TruthWriter, key_hash,
 };
 pub use writer::{DATABASE_PREFIX, RecordingWriter, require_vacant};

@@ -63,7 +63,8 @@ impl Engine {
     /// empty where there is none.
     pub fn admit(&mut self, arrival: Arrival, operation: Operation, key: &[u8]) -> Decision {
         let number = self.timing.admitted();
-        let origin = self.timing.origin().unwrap_or(arrival.at);
+        let starts = || Timing::starts_with(operation).then_some(arrival.at);
+        let origin = self.timing.origin().or_else(starts);
         let told = self.events.len();
         let acts = self.faults.act(arrival.at, origin, (operation, key), &mut self.events);
         if acts.freeze > Nanos::ZERO {
@@ -113,6 +114,12 @@ impl Engine {
         }
     }
 
+    /// Nothing arrives before `at` any more, a time without requests: what would have to be caught up with is so in good
+    /// time. Changes no decision. Costs as much as the hiccups that have passed since the last call.
+    pub fn rest(&mut self, at: Nanos) {
+        self.timing.rest(at);
+    }
+
     /// What the next connection meets; to be asked once for each, in the order in which they are accepted. Such faults
     /// are counted by `status` and are no events: the caller knows the time.
     pub fn connection_fault(&mut self, number: u32) -> Option<ConnectionFault> {
@@ -130,10 +137,11 @@ impl Engine {
         self.timing.last_begun()
     }
 
-    /// What the truth log says of a write that was made: no version is missed, and its age is the time from
-    /// [`Decision::begun`] until every node shows it. Costs a draw for each node.
-    pub fn spread(&self, decision: &Decision) -> Staleness {
-        let age = self.replication.delays().to_all(decision.node, decision.number);
+    /// What the truth log says of a write that was made at `written`, by its own turn or by a later commit: no version is
+    /// missed, and its age is the time from [`Decision::begun`] until every node shows it. Costs a draw for each node.
+    pub fn spread(&self, decision: &Decision, written: Nanos) -> Staleness {
+        let travels = self.replication.delays().to_all(decision.node, decision.number);
+        let age = written.saturating_sub(decision.begun) + travels;
         Staleness { age, ..Staleness::default() }
     }
 

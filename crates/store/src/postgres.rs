@@ -153,7 +153,7 @@ impl Protocol for Postgres {
             let mut turn = Turn { arrival, library: &mut library, engine, outbox: &mut self.outbox, answers };
             let (done, size) = match frame {
                 Frame::Unfinished => {
-                    turn.outbox.flush_timed(turn.answers);
+                    turn.outbox.hand_over(turn.answers);
                     return Received::Consumed(consumed);
                 }
                 Frame::BadLength { tag, length } => {
@@ -169,6 +169,19 @@ impl Protocol for Postgres {
             }
             consumed += size;
         }
+    }
+
+    fn holds(&self) -> usize {
+        let state = match &self.phase {
+            Phase::Login(login) => login.holds(),
+            Phase::Established(established) => established.holds(),
+            Phase::Closed => 0,
+        };
+        state + self.outbox.holds()
+    }
+
+    fn is_established(&self) -> bool {
+        matches!(self.phase, Phase::Established(_))
     }
 
     fn message_limit(&self) -> usize {

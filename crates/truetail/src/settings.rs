@@ -21,7 +21,7 @@ pub(crate) use client::ClientNumber;
 #[derive(Args, Serialize, Deserialize, Clone, PartialEq, Debug, Default)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct RunOptions {
-    /// Where to send requests: sqlite:, sqlite:PATH, postgres://…, null: [default: sqlite:]
+    /// Where to send requests: sqlite:, sqlite:PATH, postgres://…, redis://…, null: [default: sqlite:]
     #[arg(value_name = "TARGET")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) target: Option<String>,

@@ -419,7 +419,7 @@ fn truth_header() -> TruthHeader {
         epoch_wall_ns: WALL,
         seed: 1,
         operations: vec!["read".into(), "update".into()],
-        rules: vec!["queued".into(), "hiccup".into()],
+        rules: vec!["queued".into(), "hiccup".into(), record::CLIENT_RULE.into()],
         settings: vec![("service".into(), "exp:400us".into())],
     }
 }

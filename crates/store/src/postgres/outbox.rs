@@ -5,11 +5,27 @@
 
 use crate::{Answers, Decision, Ending, Staleness};
 
+/// Room that is kept for the next answers.
+const KEPT: usize = 16 * 1024;
+
 /// Answers of one connection that have not been handed to the server.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     bytes: Vec<u8>,
-    timed: Option<(Decision, Option<Staleness>)>,
+    timed: Option<Timed>,
+    /// Places of answers that were handed over before their writes were committed.
+    uncommitted: Vec<(usize, Decision)>,
+    /// Numbers of requests whose writes are being committed.
+    made: Vec<u64>,
+}
+
+/// An answer in the making.
+#[derive(Debug)]
+struct Timed {
+    decision: Decision,
+    staleness: Option<Staleness>,
+    /// Whether what it wrote waits to be committed.
+    writes: bool,
 }
 
 impl Outbox {
@@ -18,23 +34,56 @@ impl Outbox {
         &mut self.bytes
     }
 
+    /// Bytes of memory.
+    pub(super) fn holds(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     /// From here on bytes belong to the answer of a request.
     pub(super) fn begin(&mut self, decision: Decision, answers: &mut Answers) {
         if self.timed.is_some() {
             self.flush(answers);
         }
-        self.timed = Some((decision, None));
+        self.timed = Some(Timed { decision, staleness: None, writes: false });
     }
 
-    /// How stale the request's record was.
-    pub(super) fn set_staleness(&mut self, staleness: Option<Staleness>) {
-        if let Some((_, known)) = &mut self.timed {
-            *known = staleness;
+    /// How stale what the request read was, and whether it wrote what is yet to be committed.
+    pub(super) fn tell(&mut self, staleness: Option<Staleness>, writes: bool) {
+        if let Some(timed) = &mut self.timed {
+            (timed.staleness, timed.writes) = (staleness, writes);
         }
     }
 
+    /// Takes the numbers of the requests whose writes a commit makes.
+    pub(super) fn made(&mut self) -> impl FnMut(u64) {
+        self.made.clear();
+        |number| self.made.push(number)
+    }
+
+    /// What was written up to here has been committed, or lost: `spread` says of a write when it is everywhere.
+    pub(super) fn committed(&mut self, answers: &mut Answers, spread: impl Fn(&Decision) -> Staleness) {
+        // A commit goes by keys.
+        self.made.sort_unstable();
+        let made = |decision: &Decision| self.made.binary_search(&decision.number).is_ok();
+        if let Some(timed) = &mut self.timed
+            && std::mem::take(&mut timed.writes)
+            && made(&timed.decision)
+        {
+            timed.staleness = Some(spread(&timed.decision));
+        }
+        for (place, decision) in self.uncommitted.drain(..).filter(|(_, decision)| made(decision)) {
+            answers.amend(place, spread(&decision));
+        }
+    }
+
+    /// The answers so far belong to the server: nothing can be said of them any more.
+    pub(super) fn hand_over(&mut self, answers: &mut Answers) {
+        self.flush_timed(answers);
+        self.uncommitted.clear();
+    }
+
     /// Hands over what is due at a time; what is not timed stays until the batch ends.
-    pub(super) fn flush_timed(&mut self, answers: &mut Answers) {
+    fn flush_timed(&mut self, answers: &mut Answers) {
         if self.timed.is_some() {
             self.flush(answers);
         }
@@ -44,14 +93,17 @@ impl Outbox {
     pub(super) fn flush(&mut self, answers: &mut Answers) {
         let bytes = &mut self.bytes;
         match self.timed.take() {
-            Some((decision, staleness)) => {
+            Some(Timed { decision, staleness, writes }) => {
+                if writes {
+                    self.uncommitted.push((answers.list().len(), decision));
+                }
                 answers.when_due(decision, staleness, |out| out.extend_from_slice(bytes));
             }
             None if bytes.is_empty() => {}
             None => answers.at_once(Ending::Open, |out| out.extend_from_slice(bytes)),
         }
         self.bytes.clear();
-        // A result of many megabytes need not be kept for the next `SELECT 1`.
-        self.bytes.shrink_to(1 << 20);
+        // A result of many megabytes need not be kept for the next `SELECT 1`, and not 20,000 times.
+        self.bytes.shrink_to(KEPT);
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Exchange {
     parser: Parser,
     connection: Connection,
     instance: Arc<Instance>,
+    /// A whole request has come.
+    asked: bool,
 }
 
 impl Exchange {
@@ -24,7 +26,18 @@ impl Exchange {
             parser: Parser::default(),
             connection: Connection::new(instance),
             instance: instance.clone(),
+            asked: false,
         }
+    }
+
+    /// See [`crate::Protocol::holds`].
+    pub(super) fn holds(&self) -> usize {
+        self.parser.holds() + self.connection.holds()
+    }
+
+    /// See [`crate::Protocol::is_established`].
+    pub(super) fn is_established(&self) -> bool {
+        self.asked
     }
 
     pub(super) fn receive(
@@ -40,6 +53,7 @@ impl Exchange {
             let rest = &input[used..];
             match self.parser.step(rest, self.connection.trust) {
                 Step::Request(length) => {
+                    self.asked = true;
                     turn.serve(&self.parser.words(rest), &mut self.connection);
                     used += length;
                 }
@@ -117,12 +131,12 @@ impl Turn<'_> {
         if is_executed(&decision) {
             let mut call = self.call(Engine::view(&decision), connection);
             call.run(command, words);
-            staleness = call.store.staleness().filter(|_| operation == Operation::Read);
+            let (seen, has_written) = (call.store.seen(), call.store.has_written());
             call.reply.finish();
-            let refused = self.bytes.first() == Some(&b'-');
-            if operation.access() == Access::Write && !refused {
-                staleness = Some(self.engine.spread(&decision));
-            }
+            staleness = match operation.access() {
+                Access::Write => has_written.then(|| self.engine.spread(&decision, decision.begun)),
+                Access::Read | Access::None => seen,
+            };
         } else if command.in_transaction() == InTransaction::Executes {
             // What was to be committed is lost, as with a real failure.
             connection.abort();
