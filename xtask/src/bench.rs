@@ -7,8 +7,10 @@ mod build;
 mod builds;
 mod child;
 mod figures;
+mod gaps;
 mod glances;
 mod noop;
+mod observers;
 mod open;
 mod peers;
 mod report;
@@ -41,7 +43,7 @@ struct Section {
     run: fn(&Builds, &Effort, &mut Figures) -> anyhow::Result<()>,
 }
 
-const SECTIONS: [Section; 7] = [
+const SECTIONS: [Section; 9] = [
     Section {
         name: "null",
         about: "own cost on null: of a request (at most 60 ns), of a push with two stamps (25 ns)",
@@ -77,6 +79,18 @@ const SECTIONS: [Section; 7] = [
         about: "the simulated store: lateness of its answers at 5,000/s (p99.9 at most 100 µs), requests/s (30,000)",
         takes: "2 min",
         run: store::run,
+    },
+    Section {
+        name: "observers",
+        about: "what watching the host costs (at most 1 % of one core), and response times with it and without",
+        takes: "1 min",
+        run: observers::run,
+    },
+    Section {
+        name: "gaps",
+        about: "for how long this host's CPUs do not run a thread that never sleeps, one by one and all at once",
+        takes: "15 s for each CPU",
+        run: gaps::run,
     },
     Section {
         name: "build",
@@ -166,7 +180,8 @@ mod tests {
     fn an_unknown_section_is_refused_with_the_known_ones() {
         let error = run(&["nope"]).unwrap_err().to_string();
         assert!(
-            error.contains("`nope`") && error.contains("null, record, report, noop, open, store, build"),
+            error.contains("`nope`")
+                && error.contains("null, record, report, noop, open, store, observers, gaps, build"),
             "{error}"
         );
     }

@@ -8,7 +8,9 @@ use crate::host::HostEvidence;
 use crate::input::{AnalysisError, Input, Options, Plan, measured_span};
 use crate::staleness;
 use crate::summary::scope_summary;
-use crate::{Analysis, ClientTotals, Counts, HeatMap, RecordingInfo, Scope, ScopeSummary, Series, limits};
+use crate::{
+    Analysis, ClientTotals, Counts, HeatMap, Observers, RecordingInfo, Scope, ScopeSummary, Series, limits,
+};
 use record::{
     Ending, Event, LoadModel, Measure, NoiseSourceFacts, PhaseFacts, PhaseKind, Recording, RunHeader,
     SampleBatch,
@@ -181,6 +183,7 @@ fn conclude(
         events: events(&inputs, plan),
         noise_sources: noise_sources(&inputs),
         attribution: attribute(&hunt, slow, measured, options),
+        observers: Observers::of(&inputs),
         staleness: staleness::staleness(&inputs, plan, options),
         total,
         scopes,

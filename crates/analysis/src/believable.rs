@@ -110,8 +110,10 @@ mod tests {
     #[test]
     fn stalls_decide_the_quantiles_that_they_can_reach() {
         // A stall of 50 ms in each of 100 s: 5 % of the requests can be hit, those of 1 ms and more.
-        let stall =
-            |i: u64| Stall { begin: i * 1_000_000_000, end: i * 1_000_000_000 + 100_000_000, length: 5e7 };
+        let stall = |i: u64| {
+            let begin = i * 1_000_000_000;
+            Stall { begin, end: begin + 100_000_000, length: 5e7, met: 1.0 }
+        };
         let host = HostEvidence {
             stalls: (0..100).map(stall).collect(),
             stalls_watched: true,

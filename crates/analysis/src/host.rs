@@ -1,7 +1,8 @@
 //! What the noise sources saw of the measuring hosts in the measured time.
 
 use crate::input::{Input, Plan, measured_span};
-use crate::limits::{CLIENT_CPU_HIGH, STALL_SOURCES, STALL_WATCH};
+use crate::limits::{CLIENT_CPU_HIGH, STALL_SOURCES, STALL_WATCH, STALLS_OF_CPU};
+use std::collections::BTreeSet;
 
 /// A time in which a host did not run, or a part of its window whose place is not known.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -11,6 +12,8 @@ pub(crate) struct Stall {
     pub(crate) end: u64,
     /// How long, ns; at most the window.
     pub(crate) length: f64,
+    /// Share of the requests of that time that it can have met, in (0, 1].
+    pub(crate) met: f64,
 }
 
 /// Evidence on the hosts, all clients together.
@@ -41,8 +44,8 @@ impl HostEvidence {
             cpu_time += measured * f64::from(input.info.header.host.cpus.max(1));
             stolen += one.total("steal");
             throttled += one.total("throttled");
-            all.stalls_watched &= one.is_available(STALL_WATCH);
-            STALL_SOURCES.iter().for_each(|s| one.add_stalls(s, &mut all.stalls));
+            all.stalls_watched &= STALL_WATCH.iter().any(|name| one.is_available(name));
+            one.add_all_stalls(&mut all.stalls);
             let busiest = one.client_cpu();
             all.client_cpu = match (all.client_cpu, busiest) {
                 (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
@@ -58,7 +61,7 @@ impl HostEvidence {
     /// Share of requests that a stall can have delayed by `delay_ns` or more: those that arrived while at
     /// least that much of it was left, were it in one piece.
     pub(crate) fn hit_share(&self, delay_ns: f64) -> f64 {
-        let reach: f64 = self.stalls.iter().map(|s| (s.length - delay_ns).max(0.0)).sum();
+        let reach: f64 = self.stalls.iter().map(|s| s.met * (s.length - delay_ns).max(0.0)).sum();
         if self.measured_ns > 0.0 { (reach / self.measured_ns).min(1.0) } else { 0.0 }
     }
 
@@ -66,6 +69,30 @@ impl HostEvidence {
     pub(crate) fn hits(&self, begin: u64, end: u64, delay_ns: f64) -> bool {
         self.stalls.iter().any(|s| s.begin <= end && begin <= s.end && s.length >= delay_ns)
     }
+}
+
+/// CPUs that one request needs at a time, at most: its worker's, and that of the server's process.
+const CPUS_OF_REQUEST: f64 = 2.0;
+
+/// Stalls of single CPUs, as those of the host: a stop of all of them is one, not as many as there are CPUs, and one
+/// that k of n CPUs had part in is met by no more than 2 k / n of the requests, whichever their CPUs are.
+fn united(mut stalls: Vec<(usize, Stall)>, cpus: usize) -> impl Iterator<Item = Stall> {
+    stalls.sort_unstable_by_key(|(_, stall)| (stall.begin, stall.end));
+    let mut groups: Vec<(BTreeSet<usize>, Stall)> = Vec::with_capacity(stalls.len());
+    for (cpu, stall) in stalls {
+        match groups.last_mut() {
+            Some((part, last)) if stall.begin <= last.end => {
+                part.insert(cpu);
+                last.end = last.end.max(stall.end);
+                last.length = (last.end - last.begin) as f64;
+            }
+            _ => groups.push(([cpu].into(), stall)),
+        }
+    }
+    groups.into_iter().map(move |(part, stall)| {
+        let met = (CPUS_OF_REQUEST * part.len() as f64 / cpus as f64).min(1.0);
+        Stall { met, ..stall }
+    })
 }
 
 /// One recording's readings.
@@ -79,6 +106,25 @@ struct Readings<'a> {
 impl Readings<'_> {
     fn is_available(&self, name: &str) -> bool {
         self.input.noise_sources.iter().any(|s| s.name == name && s.available.is_ok())
+    }
+
+    /// Those whose place is known where there are some; else what lies somewhere within windows. Never both: stolen
+    /// time and a limit's stop are seen as hiccups, too, and would count twice.
+    fn add_all_stalls(&self, stalls: &mut Vec<Stall>) {
+        let known = self.input.noise_sources.iter().filter(|s| s.available.is_ok());
+        let of_cpus: Vec<&str> =
+            known.map(|s| s.name.as_str()).filter(|name| name.starts_with(STALLS_OF_CPU)).collect();
+        if of_cpus.is_empty() {
+            STALL_SOURCES.iter().for_each(|name| self.add_stalls(name, stalls));
+            return;
+        }
+        let mut placed = Vec::new();
+        for (cpu, name) in of_cpus.iter().enumerate() {
+            let mut one = Vec::new();
+            self.add_stalls(name, &mut one);
+            placed.extend(one.into_iter().map(|stall| (cpu, stall)));
+        }
+        stalls.extend(united(placed, of_cpus.len()));
     }
 
     /// (begin, end, value) of a source's windows that touch the measured time, clipped to it; values in
@@ -105,6 +151,7 @@ impl Readings<'_> {
                 begin: begin.saturating_add(self.shift),
                 end: end.saturating_add(self.shift),
                 length: value.min((end - begin) as f64),
+                met: 1.0,
             }
         }));
     }
@@ -121,5 +168,34 @@ impl Readings<'_> {
             high += if o.value >= CLIENT_CPU_HIGH { inside } else { 0.0 };
         }
         (time > 0.0).then(|| (used / time, high / time))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stall(begin: u64, end: u64) -> Stall {
+        Stall { begin, end, length: (end - begin) as f64, met: 1.0 }
+    }
+
+    #[test]
+    fn stalls_of_several_cpus_are_taken_together_and_weighed_by_their_part() {
+        let all = |cpus: usize| (0..cpus).map(|cpu| (cpu, stall(10, 20)));
+        let found = |stalls: Vec<(usize, Stall)>, cpus| united(stalls, cpus).collect::<Vec<_>>();
+        // One CPU of two may be either side of any request; one of eight is a part of a quarter of them.
+        assert_eq!(found(vec![(1, stall(10, 20))], 2), [stall(10, 20)]);
+        assert_eq!(found(vec![(1, stall(10, 20))], 8), [Stall { met: 0.25, ..stall(10, 20) }]);
+        assert_eq!(found(all(8).collect(), 8), [stall(10, 20)]);
+        // Out of order, overlapping by a part, touching; two on one CPU are of one CPU.
+        let stalls = vec![(0, stall(40, 50)), (3, stall(15, 30)), (3, stall(30, 31)), (2, stall(10, 20))];
+        let quarter = |stall| Stall { met: 0.25, ..stall };
+        assert_eq!(found(stalls, 16), [quarter(stall(10, 31)), Stall { met: 0.125, ..stall(40, 50) }]);
+        let host = HostEvidence {
+            stalls: vec![Stall { met: 0.25, ..stall(0, 100) }],
+            measured_ns: 1_000.0,
+            ..HostEvidence::default()
+        };
+        assert!((host.hit_share(20.0) - 0.02).abs() < 1e-12);
     }
 }

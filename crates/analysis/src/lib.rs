@@ -26,6 +26,7 @@ mod input;
 pub mod limits;
 mod load_series;
 mod model;
+mod observers;
 mod outliers;
 pub mod overlay;
 mod pyramid;
@@ -42,7 +43,7 @@ pub use comparison::{CompareError, CompareOptions, ComparedMeasure, Comparison, 
 pub use input::{AnalysisError, Input, Options};
 pub use model::{
     Analysis, Anatomy, AnatomyRow, BoxPlot, ClientTotals, Counts, Extreme, HeatMap, LoadPoint,
-    MeasureSummary, Pyramid, PyramidLevel, Reason, ReasonKind, RecordingInfo, SampledPoint, Scope,
+    MeasureSummary, Observers, Pyramid, PyramidLevel, Reason, ReasonKind, RecordingInfo, SampledPoint, Scope,
     ScopeSummary, Series, Severity, SpectrumPoint, Spreads, Verdict, VerdictState,
 };
 pub use overlay::{Overlay, OverlayOptions, overlay};

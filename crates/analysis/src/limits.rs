@@ -24,11 +24,15 @@ pub const HARNESS_SHARE: f64 = 0.05;
 pub const STALL_SHARE: f64 = 0.05;
 /// … and decides it when requests hit by such stalls make up this share of those beyond the quantile.
 pub const STALL_REACH: f64 = 0.5;
-/// Noise sources whose values are time, ns, in which the host did not run.
+/// Noise sources whose values are time, ns, in which the host did not run, somewhere within their windows. Where
+/// hiccups were watched, these say nothing that is not known better.
 pub const STALL_SOURCES: [&str; 3] = ["hiccup", "steal", "throttled"];
-/// The one of them that sees a stall whatever its cause: a host without the others' causes can stall, too. No
-/// source of `noise` does as yet, so that the bound of a live run says that nothing did.
-pub const STALL_WATCH: &str = "hiccup";
+/// How the names of sources begin whose observations are stalls of one CPU, ns, as intervals whose place is known; the
+/// CPU's number follows.
+pub const STALLS_OF_CPU: &str = "hiccup cpu ";
+/// Sources that see a stall whatever its cause: a host without the others' causes can stall, too. The second tells
+/// that the threads of [`STALLS_OF_CPU`] did watch.
+pub const STALL_WATCH: [&str; 2] = ["hiccup", "hiccup watched"];
 
 /// CPUs' cycle counters that certainly differ by more than this (beyond the measurement's own uncertainty) make
 /// the verdict suspect: a request that moves between CPUs is wrong by as much. A cache line takes a tenth of it.

@@ -35,6 +35,8 @@ pub struct Analysis {
     pub events: Vec<Event>,
     /// The noise sources of all recordings, available or not; without those of probes, which are no noise.
     pub noise_sources: Vec<NoiseSourceFacts>,
+    /// What watched the hosts, and what that cost.
+    pub observers: Observers,
     /// Totals per client.
     pub clients: Vec<ClientTotals>,
     /// Whose the slow requests' time is; `None` without requests.
@@ -43,6 +45,20 @@ pub struct Analysis {
     pub staleness: Option<crate::Staleness>,
     /// A store's truth laid over it, where there is a log of it: set by whoever has one, with [`crate::overlay()`].
     pub overlay: Option<crate::Overlay>,
+}
+
+/// What watched the measuring hosts.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Observers {
+    /// Noise sources that could be read, of all recordings.
+    pub sources: usize,
+    /// Those that could not.
+    pub unavailable: usize,
+    /// CPU time of all observers over the time that they watched, as a share of one core: that of the client where it
+    /// was most. `None` where no recording tells.
+    pub core_share: Option<f64>,
+    /// Whether a recording was made with observers switched off.
+    pub off: bool,
 }
 
 /// One recording's header and how it ended.
@@ -161,6 +177,8 @@ pub enum ReasonKind {
     PickUpBound,
     /// The server did not run on the CPUs that were stated for it.
     ServerCpus,
+    /// Nothing was to watch the host.
+    NotWatched,
 }
 
 impl ReasonKind {
@@ -185,6 +203,7 @@ impl ReasonKind {
             ReasonKind::ImportGap => "import-gap",
             ReasonKind::PickUpBound => "pick-up-bound",
             ReasonKind::ServerCpus => "server-cpus",
+            ReasonKind::NotWatched => "not-watched",
         }
     }
 }

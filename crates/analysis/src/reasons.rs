@@ -4,8 +4,8 @@ use crate::believable::harness_share;
 use crate::evidence::Evidence;
 use crate::input::{Input, measured_span};
 use crate::limits::*;
-use crate::stated;
 use crate::{Reason, ReasonKind, Severity};
+use crate::{observers, stated};
 use record::{Ending, Event, EventKind, Measure, Provenance};
 use units::{Bound, Instant, Nanos, OutcomeClass, format_count, format_counted, format_nanos};
 
@@ -28,7 +28,7 @@ pub(crate) fn reason(severity: Severity, kind: ReasonKind, text: String, hint: &
 
 /// All checks in the order of the verdict's list.
 pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Reason> {
-    let checks: [fn(&Evidence<'_>) -> Vec<Reason>; 16] = [
+    let checks: [fn(&Evidence<'_>) -> Vec<Reason>; 17] = [
         outages,
         completeness,
         dropped,
@@ -37,6 +37,7 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Reason> {
         stated::clock_checks,
         client,
         stolen,
+        observers::not_watched,
         stated::server_cpus,
         harness,
         late_stamps,

@@ -21,6 +21,19 @@ pub mod facts {
     pub const AS_ASKED: &str = "as asked";
     /// How its value begins where that could not be told.
     pub const NOT_VERIFIED: &str = "not verified";
+    /// Capability: what watched the host, as `--observers` takes it.
+    pub const OBSERVERS: &str = "observers";
+    /// Its value where nothing was to.
+    pub const OBSERVERS_OFF: &str = "off";
+    /// Capability: the CPUs that the load's workers may use, as a list such as `0,2-3`; stalls there are the client's.
+    pub const CLIENT_CPUS_WATCHED: &str = "watched for the client: CPUs";
+    /// Capability: the CPUs that a server on the same host may use, as such a list; [`NOT_WATCHED`] and a reason where
+    /// they are not known. Absent where the server is part of the client, or there is none.
+    pub const SERVER_CPUS_WATCHED: &str = "watched for the server: CPUs";
+    /// How the value of the latter begins where there is no list.
+    pub const NOT_WATCHED: &str = "not watched";
+    /// Fact of the end: CPU time of all observers' threads, and how long they watched, as `7200000 ns in 1200000000 ns`.
+    pub const OBSERVERS_COST: &str = "observers' CPU time";
     /// Capability: this, and then the key of the record that probes of the read-after-write lag wrote and read.
     pub const PROBE_OF: &str = "read-after-write probe of ";
     /// Noise source: the least that a probe's lag can be, ns, from the acknowledgement of its write to when it ended.

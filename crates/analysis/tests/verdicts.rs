@@ -2,7 +2,7 @@
 
 mod made;
 
-use analysis::{Analysis, AnalysisError, ReasonKind, Scope, Severity, VerdictState};
+use analysis::{Analysis, AnalysisError, ReasonKind, Scope, Severity, VerdictState, facts};
 use made::{MS, Run, S, analyse_all, changed, phase, took};
 use record::{
     Ending, Event, EventKind, LoadModel, Measure, NoiseObservation, NoiseSourceFacts, PhaseKind, Provenance,
@@ -141,6 +141,92 @@ fn the_hosts_stalls_bound_what_can_be_believed() {
     assert_eq!(found.verdict.believable_to, q(0.999));
     let found = with_noise(plain(), "client-cpu", 1.0).analyse();
     assert_eq!(severity(&found, ReasonKind::ClientSaturated), Some(Severity::Suspect));
+}
+
+/// Stalls of two CPUs with their place, and time stolen in windows of a tenth of a second.
+fn with_hiccups(mut run: Run, stalls: &[(usize, u64, u64)], stolen: f64) -> Run {
+    run = with_noise(run, "steal", stolen);
+    let source = |name: &str, unit: &str| NoiseSourceFacts {
+        name: name.to_owned(),
+        unit: unit.to_owned(),
+        available: Ok(0),
+    };
+    run.input.noise_sources.extend([
+        source("hiccup cpu 0", "ns"),
+        source("hiccup cpu 1", "ns"),
+        source("hiccup watched", "share"),
+    ]);
+    run.input.noise.extend(stalls.iter().map(|&(cpu, begin, end)| NoiseObservation {
+        source: 1 + cpu as u16,
+        value: (end - begin) as f64,
+        begin: Instant(begin),
+        end: Instant(end),
+    }));
+    run
+}
+
+#[test]
+fn stalls_whose_place_is_known_count_once_and_instead_of_windows() {
+    let mut live = plain();
+    live.input.info.header.provenance = Provenance::Live;
+    let bound = |run: Run| {
+        let verdict = run.analyse().verdict;
+        (verdict.believable_to, verdict.bound_reason)
+    };
+    // The stolen time is a reason of its own; where it stopped anything, a hiccup would tell.
+    let found = with_hiccups(live.clone(), &[], 30.0 * MS as f64).analyse();
+    assert_eq!(severity(&found, ReasonKind::Steal), Some(Severity::Suspect));
+    assert_eq!(found.verdict.believable_to, q(0.999));
+    assert!(!found.verdict.bound_reason.contains("no source saw"), "{}", found.verdict.bound_reason);
+    // A stop of both CPUs for 8 ms in each second: 0.8 % of the time, not 1.6 %; p99 is that of a hundredth.
+    let both = |length: u64| -> Vec<(usize, u64, u64)> {
+        let one = |second: u64| {
+            let begin = second * 1_000 * MS + 300 * MS;
+            [(0, begin, begin + length), (1, begin + MS / 2, begin + length)]
+        };
+        (0..20).flat_map(one).collect()
+    };
+    assert_eq!(bound(with_hiccups(live.clone(), &both(8 * MS), 0.0)).0, q(0.95));
+    assert_eq!(bound(with_hiccups(live.clone(), &both(4 * MS), 0.0)).0, q(0.99));
+    let (reached, words) = bound(with_hiccups(live.clone(), &both(30 * MS), 0.0));
+    assert_eq!(reached, q(0.9));
+    assert!(words.starts_with("above it the host's own stalls decide"), "{words}");
+    // Threads that could not watch all CPUs are no watch.
+    let mut blind = with_hiccups(live, &[], 0.0);
+    blind.input.noise_sources[3].available = Err("no thread watches CPU 1".to_owned());
+    assert!(bound(blind).1.contains("no source saw the host's stalls"));
+}
+
+#[test]
+fn a_run_that_nobody_was_to_watch_says_so() {
+    let mut run = plain();
+    assert_eq!(severity(&run.analyse(), ReasonKind::NotWatched), None);
+    run.input.info.header.capabilities.push((facts::OBSERVERS.to_owned(), "default".to_owned()));
+    assert_eq!(severity(&run.analyse(), ReasonKind::NotWatched), None);
+    run.input.info.header.capabilities[0].1 = facts::OBSERVERS_OFF.to_owned();
+    let found = run.analyse();
+    assert_eq!(severity(&found, ReasonKind::NotWatched), Some(Severity::Note));
+    assert!(found.observers.off && found.verdict.state == VerdictState::Valid);
+}
+
+#[test]
+fn what_observers_cost_is_a_share_of_one_core() {
+    let mut run = with_noise(plain(), "steal", 0.0);
+    assert_eq!(run.analyse().observers, analysis::Observers { sources: 1, ..Default::default() });
+    let state = |run: &mut Run, text: &str| {
+        run.input.facts = vec![(facts::OBSERVERS_COST.to_owned(), text.to_owned())];
+        run.analyse().observers
+    };
+    run.input.noise_sources.push(NoiseSourceFacts {
+        name: "pressure cpu".to_owned(),
+        unit: "ns".to_owned(),
+        available: Err("not there".to_owned()),
+    });
+    let found = state(&mut run, "90000000 ns in 12000000000 ns");
+    assert_eq!((found.sources, found.unavailable, found.core_share), (1, 1, Some(0.0075)));
+    for other in ["", "x ns in 5 ns", "1 ns in 0 ns", "12 ns"] {
+        assert_eq!(state(&mut run, other).core_share, None, "{other}");
+    }
 }
 
 #[test]

@@ -136,6 +136,21 @@ impl LiveClock {
         Nanos((ticks as f64 / self.ticks_per_nano) as u64)
     }
 
+    /// Sleeps until `due` and gives the moment at which this thread ran again: what lies between the two is how
+    /// late it was woken. The kernel is given an absolute time, so that a thread which loses its CPU on the way to
+    /// sleep is late by that, and its deadline is not put off. For threads that measure nothing but this.
+    pub fn sleep_until(&self, due: Ticks) -> Ticks {
+        let now = self.now();
+        let left = self.nanos_in(due.0.saturating_sub(now.0));
+        #[cfg(target_os = "linux")]
+        if left > Nanos::ZERO {
+            crate::wait::sleep_until_monotonic(gettime(libc::CLOCK_MONOTONIC).saturating_add(left.0));
+        }
+        #[cfg(not(target_os = "linux"))]
+        crate::pause(left);
+        self.now()
+    }
+
     /// One reading of all clocks: the narrowest of 16 brackets, ≈ 2 µs in all.
     pub fn anchor(&self) -> Anchor {
         let mut best: Option<Anchor> = None;

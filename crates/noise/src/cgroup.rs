@@ -1,6 +1,6 @@
 //! Throttling by the CPU controller of our cgroup: what a container's CPU limit looks like from inside.
 
-use crate::{Description, Kind, NoiseSource, Unavailable};
+use crate::{Description, Kind, NoiseSource, Pace, Unavailable};
 use std::path::PathBuf;
 
 /// `throttled_usec` (v2) or `throttled_time` (v1) of the cgroup that we are in.
@@ -46,8 +46,9 @@ fn candidates() -> Vec<PathBuf> {
 impl NoiseSource for Throttled {
     fn describe(&self) -> Description {
         Description {
-            name: "throttled",
+            name: "throttled".into(),
             kind: Kind::Time,
+            pace: Pace::Fast,
             quantum: "1 µs",
             summary: "time that our cgroup's CPU limit stopped us",
         }

@@ -2,29 +2,49 @@
 //!
 //! A [`NoiseSource`] is opened, then read each interval on a housekeeping thread. A reading is a value over a
 //! window; a failed reading is discarded, and a source that can't be opened is recorded as unavailable with
-//! the reason: never as zero.
+//! the reason: never as zero. A source that has to watch all the time has threads of its own, and hands over what they
+//! saw as intervals (see [`hiccup`]).
 //!
-//! To add a source: a module with a type that implements [`NoiseSource`], and a line in [`registry`].
+//! To add a source: a module with a type that implements [`NoiseSource`] (most are a [`counter::Growth`]), and a line
+//! in [`FAMILIES`].
 #![deny(missing_docs)]
 
 mod cgroup;
+mod counter;
+mod cpu;
+mod disk;
+pub mod gaps;
+pub mod hiccup;
+mod interrupts;
 mod observer;
+mod pressure;
 mod process;
+mod registry;
 mod steal;
+mod text;
+mod threads;
+mod timerlat;
 
-pub use observer::{Observer, ObserverSink};
+pub use observer::{Observer, ObserverSink, Spent};
+pub use registry::{FAMILIES, Family, Places, Selection, Watch, registry};
 
+use std::borrow::Cow;
 use std::fmt;
+use units::{Nanos, Ticks};
 
 /// What a value of a source means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Time that was lost or used within the window, in nanoseconds.
+    /// Time that was lost or used within the window, in nanoseconds; of an interval: how long it was.
     Time,
     /// How often something happened within the window.
     Count,
     /// A share of what is possible, in [0, 1].
     Share,
+    /// How many requests were in flight or waiting, in the mean of the window.
+    Depth,
+    /// A frequency in kilohertz.
+    Frequency,
 }
 
 impl Kind {
@@ -34,17 +54,30 @@ impl Kind {
             Kind::Time => "ns",
             Kind::Count => "count",
             Kind::Share => "share",
+            Kind::Depth => "requests",
+            Kind::Frequency => "kHz",
         }
     }
 }
 
-/// What a source says of itself.
+/// How often a source is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pace {
+    /// In each round: what decides the verdict, or is compared with single requests.
+    Fast,
+    /// In each tenth round: what costs more to read, and tells what kind of host it is.
+    Slow,
+}
+
+/// What a source says of itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Description {
-    /// Unique name, e.g. `steal`.
-    pub name: &'static str,
+    /// Unique name, e.g. `steal`, `hiccup cpu 3`.
+    pub name: Cow<'static, str>,
     /// What its values mean.
     pub kind: Kind,
+    /// How often it is read.
+    pub pace: Pace,
     /// The smallest step of a value, in its unit's words, e.g. `10 ms (1 jiffy)`.
     pub quantum: &'static str,
     /// One line: what it sees.
@@ -61,6 +94,9 @@ impl fmt::Display for Unavailable {
     }
 }
 
+/// Takes intervals: a value, from when, until when.
+pub type Report<'a> = dyn FnMut(f64, Ticks, Ticks) + 'a;
+
 /// One observer of the host.
 pub trait NoiseSource: Send {
     /// What it is.
@@ -74,56 +110,14 @@ pub trait NoiseSource: Send {
 
     /// The value since the last reading; `elapsed_ns` is the window's length. `None` discards the window.
     fn read(&mut self, elapsed_ns: u64) -> Option<f64>;
-}
 
-/// All sources, in the order of their recording. The greppable list.
-pub fn registry() -> Vec<Box<dyn NoiseSource>> {
-    vec![
-        Box::new(steal::Steal::default()),
-        Box::new(cgroup::Throttled::default()),
-        Box::new(process::ClientCpu::new()),
-        Box::new(process::InvoluntarySwitches::default()),
-        Box::new(process::MajorFaults::default()),
-    ]
-}
+    /// Hands over what threads of its own saw since the last call: intervals with begin and end, whose place is
+    /// known. Most sources have none.
+    fn intervals(&mut self, _report: &mut Report<'_>) {}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_unique_and_every_source_reads_or_says_why_not() {
-        let mut names = Vec::new();
-        for mut source in registry() {
-            let about = source.describe();
-            assert!(!about.summary.is_empty() && !about.quantum.is_empty());
-            assert!(!names.contains(&about.name), "two sources named {}", about.name);
-            names.push(about.name);
-            match source.open() {
-                Ok(()) => {
-                    if let Some(value) = source.read(1_000_000) {
-                        assert!(value.is_finite() && value >= 0.0, "{}: {value}", about.name);
-                    }
-                }
-                Err(Unavailable(reason)) => assert!(!reason.is_empty() && !reason.contains('\n')),
-            }
-        }
-    }
-
-    #[test]
-    fn burnt_cpu_time_is_seen() {
-        let mut source = process::ClientCpu::new();
-        source.open().expect("getrusage is everywhere");
-        let mut x = 1u64;
-        let clock = clock::calibrate(clock::ClockChoice::Auto).expect("automatic choice").start();
-        let begin = clock::Clock::now(&clock).0;
-        while clock.nanos_in(clock::Clock::now(&clock).0 - begin).0 < 100_000_000 {
-            x = std::hint::black_box(x.wrapping_mul(3));
-        }
-        let elapsed = clock.nanos_in(clock::Clock::now(&clock).0 - begin).0;
-        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get()) as f64;
-        // Other tests share the CPUs: some of the time must have been ours, and no more than all of it.
-        let share = source.read(elapsed).expect("a reading");
-        assert!(share > 0.05 / cpus && share < 1.2, "{share}");
+    /// Ends what [`NoiseSource::open`] began (threads, settings of the kernel), and gives the CPU time of threads of
+    /// its own. Intervals may be asked for once more afterwards.
+    fn close(&mut self) -> Nanos {
+        Nanos::ZERO
     }
 }

@@ -1,6 +1,7 @@
 //! What `getrusage` says of our own process.
 
-use crate::{Description, Kind, NoiseSource, Unavailable};
+use crate::counter::Growth;
+use crate::{Description, Kind, NoiseSource, Pace, Unavailable, Watch};
 
 fn usage() -> Option<libc::rusage> {
     // SAFETY: an all-zero rusage is valid, and the call fills it.
@@ -26,18 +27,18 @@ pub(crate) struct ClientCpu {
 }
 
 impl ClientCpu {
-    /// Counts the CPUs now: a thread that keeps off some of them later still belongs to the whole process.
-    pub(crate) fn new() -> ClientCpu {
-        let cpus = std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64);
-        ClientCpu { nanos: 0, cpus }
+    /// Of so many CPUs: those of the whole process, also where its threads keep off some of them.
+    fn new(cpus: usize) -> ClientCpu {
+        ClientCpu { nanos: 0, cpus: cpus.max(1) as f64 }
     }
 }
 
 impl NoiseSource for ClientCpu {
     fn describe(&self) -> Description {
         Description {
-            name: "client-cpu",
+            name: "client-cpu".into(),
             kind: Kind::Share,
+            pace: Pace::Fast,
             quantum: "1 µs of CPU time",
             summary: "CPU time of truetail itself, as a share of the CPUs that it may use",
         }
@@ -56,60 +57,57 @@ impl NoiseSource for ClientCpu {
     }
 }
 
-/// How often the kernel took a CPU from one of our threads that wanted to go on.
-#[derive(Default)]
-pub(crate) struct InvoluntarySwitches {
-    count: i64,
+/// All sources that `getrusage` feeds.
+pub(crate) fn sources(watch: &Watch) -> Vec<Box<dyn NoiseSource>> {
+    let counted = |name: &'static str, summary, of: fn(&libc::rusage) -> libc::c_long| {
+        let about =
+            Description { name: name.into(), kind: Kind::Count, pace: Pace::Fast, quantum: "1", summary };
+        Box::new(Growth::new(about, 1.0, move || {
+            let usage = usage().ok_or_else(no_usage)?;
+            u64::try_from(of(&usage)).map_err(|_| no_usage())
+        }))
+    };
+    vec![
+        Box::new(ClientCpu::new(watch.process_cpus)),
+        counted("involuntary-switches", "how often the kernel took a CPU from one of our threads", |u| {
+            u.ru_nivcsw
+        }),
+        counted("major-faults", "page faults of truetail that waited for a disk", |u| u.ru_majflt),
+        counted("minor-faults", "page faults of truetail that waited for no disk", |u| u.ru_minflt),
+    ]
 }
 
-impl NoiseSource for InvoluntarySwitches {
-    fn describe(&self) -> Description {
-        Description {
-            name: "involuntary-switches",
-            kind: Kind::Count,
-            quantum: "1",
-            summary: "how often the kernel took a CPU from one of our threads",
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clock::Clock;
+
+    #[test]
+    fn burnt_cpu_time_is_seen() {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut source = ClientCpu::new(cpus);
+        source.open().expect("getrusage is everywhere");
+        let mut x = 1u64;
+        let clock = clock::calibrate(clock::ClockChoice::Auto).expect("automatic choice").start();
+        let begin = clock.now().0;
+        while clock.nanos_in(clock.now().0 - begin).0 < 100_000_000 {
+            x = std::hint::black_box(x.wrapping_mul(3));
         }
+        let elapsed = clock.nanos_in(clock.now().0 - begin).0;
+        // Other tests share the CPUs: some of the time must have been ours, and no more than all of it.
+        let share = source.read(elapsed).expect("a reading");
+        assert!(share > 0.05 / cpus as f64 && share < 1.2, "{share}");
     }
 
-    fn open(&mut self) -> Result<(), Unavailable> {
-        self.count = usage().ok_or_else(no_usage)?.ru_nivcsw;
-        Ok(())
-    }
-
-    fn read(&mut self, _elapsed_ns: u64) -> Option<f64> {
-        let now = usage()?.ru_nivcsw;
-        let seen = (now - self.count).max(0);
-        self.count = now;
-        Some(seen as f64)
-    }
-}
-
-/// Page faults of ours that waited for a disk.
-#[derive(Default)]
-pub(crate) struct MajorFaults {
-    count: i64,
-}
-
-impl NoiseSource for MajorFaults {
-    fn describe(&self) -> Description {
-        Description {
-            name: "major-faults",
-            kind: Kind::Count,
-            quantum: "1",
-            summary: "page faults of truetail that waited for a disk",
-        }
-    }
-
-    fn open(&mut self) -> Result<(), Unavailable> {
-        self.count = usage().ok_or_else(no_usage)?.ru_majflt;
-        Ok(())
-    }
-
-    fn read(&mut self, _elapsed_ns: u64) -> Option<f64> {
-        let now = usage()?.ru_majflt;
-        let seen = (now - self.count).max(0);
-        self.count = now;
-        Some(seen as f64)
+    #[test]
+    fn pages_touched_for_the_first_time_are_seen() {
+        let mut sources = sources(&crate::registry::tests::watch());
+        let faults = sources.last_mut().expect("four sources");
+        assert_eq!(faults.describe().name, "minor-faults");
+        faults.open().expect("getrusage is everywhere");
+        // Untouched until written to; 64 pages at least, were they the largest.
+        let pages = std::hint::black_box(vec![1u8; 64 << 21]);
+        assert!(faults.read(1).expect("a reading") >= 64.0);
+        drop(pages);
     }
 }

@@ -1,6 +1,6 @@
 //! Time that the hypervisor gave to others while our CPUs wanted to run.
 
-use crate::{Description, Kind, NoiseSource, Unavailable};
+use crate::{Description, Kind, NoiseSource, Pace, Unavailable};
 
 /// `steal` of `/proc/stat`, all CPUs together. A hypervisor need not report it: zero steal proves nothing.
 #[derive(Default)]
@@ -23,8 +23,9 @@ fn parse(text: &str) -> Option<u64> {
 impl NoiseSource for Steal {
     fn describe(&self) -> Description {
         Description {
-            name: "steal",
+            name: "steal".into(),
             kind: Kind::Time,
+            pace: Pace::Fast,
             quantum: "10 ms (1 jiffy)",
             summary: "time that the hypervisor took from our CPUs, by its own account",
         }

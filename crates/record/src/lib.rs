@@ -50,7 +50,7 @@ pub use header::{
 };
 pub use live::{Live, LiveSnapshot};
 pub use reader::{Recording, conclude};
-pub use recorder::{EventSink, Finished, NoiseSink, Recorder, RecorderConfig};
+pub use recorder::{EventSink, Finished, NoiseSink, Recorder, RecorderConfig, lower_priority};
 pub use ring::{Consumer, Producer, ring};
 pub use sample::{Measure, NO_SESSION, RawSample, Sample, SampleBatch, flags};
 pub use truth::{

@@ -39,6 +39,12 @@ pub fn document(analysis: &Analysis) -> Value {
         "clients": scopes(analysis, |s| matches!(s, Scope::Client(_))),
         "recordings": analysis.recordings.iter().map(recording).collect::<Vec<_>>(),
         "attribution": attribution::attribution(analysis.attribution.as_ref()),
+        "observers": {
+            "sources": analysis.observers.sources,
+            "unavailable": analysis.observers.unavailable,
+            "core_share": analysis.observers.core_share.and_then(number),
+            "off": analysis.observers.off,
+        },
         "staleness": staleness::staleness(analysis.staleness.as_ref()),
         "truth": truth::truth(analysis.overlay.as_ref()),
     })

@@ -1,6 +1,6 @@
 //! Words that several renderers say in the same way.
 
-use analysis::{Analysis, Verdict, VerdictState};
+use analysis::{Analysis, Observers, Verdict, VerdictState};
 use record::RunHeader;
 
 /// A fact on the target by its name.
@@ -77,4 +77,75 @@ pub(crate) fn origin(analysis: &Analysis) -> String {
         _ => believable(verdict),
     };
     format!("{} · verdict {}: {bound}", load(analysis), verdict.state.name())
+}
+
+/// `28 sources, 2 unavailable, cost 0.62 % of one core`; nothing where there is nothing to say.
+pub(crate) fn observers(observers: &Observers) -> Option<String> {
+    let Observers { sources, unavailable, core_share, off } = observers;
+    if *sources == 0 && *unavailable == 0 {
+        return off.then(|| "switched off: the host was not watched".to_owned());
+    }
+    let count = if *sources == 1 { "1 source".to_owned() } else { format!("{sources} sources") };
+    let cost = match core_share {
+        Some(share) => format!("cost {:.2} % of one core", share * 100.0),
+        None => "their cost is not known".to_owned(),
+    };
+    let some = if *off { "; switched off for some of the recordings" } else { "" };
+    Some(format!("{count}, {unavailable} unavailable, {cost}{some}"))
+}
+
+/// Names of sources, those that differ in a CPU's number as one: `hiccup cpu 0, 1`.
+pub(crate) fn by_cpu<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for name in names {
+        let (stem, cpu) = match name.rsplit_once(' ') {
+            Some((stem, number)) if stem.ends_with(" cpu") && number.parse::<u32>().is_ok() => {
+                (stem, Some(number))
+            }
+            _ => (name, None),
+        };
+        match groups.iter_mut().find(|(known, cpus)| *known == stem && !cpus.is_empty() && cpu.is_some()) {
+            Some((_, cpus)) => cpus.extend(cpu),
+            None => groups.push((stem, cpu.into_iter().collect())),
+        }
+    }
+    let show = |(stem, cpus): (&str, Vec<&str>)| match cpus.len() {
+        0 => stem.to_owned(),
+        1..=4 => format!("{stem} {}", cpus.join(" ")),
+        n => format!("{stem} ({n} CPUs)"),
+    };
+    groups.into_iter().map(show).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_of_single_cpus_are_named_together() {
+        let names = [
+            "hiccup cpu 0",
+            "hiccup cpu 1",
+            "hiccup watched",
+            "softirqs cpu 12",
+            "pressure cpu",
+            "hiccup cpu 7",
+        ];
+        let shown = ["hiccup cpu 0 1 7", "hiccup watched", "softirqs cpu 12", "pressure cpu"];
+        assert_eq!(by_cpu(names.into_iter()), shown);
+        let many: Vec<String> = (0..9).map(|cpu| format!("hiccup cpu {cpu}")).collect();
+        assert_eq!(by_cpu(many.iter().map(String::as_str)), ["hiccup cpu (9 CPUs)"]);
+    }
+
+    #[test]
+    fn observers_are_counted_with_their_cost() {
+        let of = |sources, unavailable, core_share, off| {
+            observers(&Observers { sources, unavailable, core_share, off }).unwrap_or_default()
+        };
+        assert_eq!(of(28, 2, Some(0.0062), false), "28 sources, 2 unavailable, cost 0.62 % of one core");
+        assert_eq!(of(1, 0, None, false), "1 source, 0 unavailable, their cost is not known");
+        assert_eq!(of(0, 0, None, true), "switched off: the host was not watched");
+        assert_eq!(of(0, 0, None, false), "");
+        assert!(of(3, 0, None, true).ends_with("; switched off for some of the recordings"));
+    }
 }

@@ -87,6 +87,17 @@ pub(crate) fn server_cpus(wanted: &[usize], pids: &[u32]) -> (String, String) {
     (asked, found)
 }
 
+/// All CPUs that the processes may use that can be looked at; `None` when there is none of them.
+pub(crate) fn cpus_of(pids: &[u32]) -> Option<Vec<usize>> {
+    let lists = pids.iter().filter_map(|&pid| load::parse_cpu_list(&allowed_cpus(pid)?).ok());
+    lists.reduce(|mut all, more| {
+        all.extend(more);
+        all.sort_unstable();
+        all.dedup();
+        all
+    })
+}
+
 /// The CPUs that a process may use, as the kernel lists them; `None` when there is no such process.
 fn allowed_cpus(pid: u32) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
@@ -131,6 +142,16 @@ mod tests {
         let wrong = [cpu + 1, cpu + 2];
         let found = format!("no: process {pid} may use {cpu}");
         assert_eq!(server_cpus(&wrong, &[pid]), (asked(&wrong), found));
+    }
+
+    #[test]
+    fn the_cpus_of_processes_are_taken_together() {
+        let all = load::available_cpus();
+        let processes: Vec<Pinned> = all.iter().take(2).map(|&cpu| Pinned::to(cpu)).collect();
+        let mut pids: Vec<u32> = processes.iter().map(|process| process.0.id()).collect();
+        pids.push(u32::MAX); // above any process id
+        assert_eq!(cpus_of(&pids), Some(all[..processes.len()].to_vec()));
+        assert_eq!((cpus_of(&[u32::MAX]), cpus_of(&[])), (None, None));
     }
 
     #[test]

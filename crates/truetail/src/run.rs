@@ -14,12 +14,13 @@ use record::{
     RecorderConfig, Recording,
 };
 use std::path::{Path, PathBuf};
-use units::{Nanos, Quantile, Ticks};
+use units::{Quantile, Ticks};
 use workload::Workload;
 use workload::dataset::CheckResult;
 
 mod header;
 mod live;
+mod observe;
 mod repeat;
 mod staleness;
 
@@ -194,9 +195,11 @@ impl Action for RunAction<'_> {
             calibration: &calibration,
         })?;
 
-        let sources = noise::registry(); // before this thread gives CPUs up: they count those of the process
+        // Before this thread gives CPUs up: those of the process count.
+        let watching = observe::Watching::plan(self.options, &spec, &target_facts, &calibration)?;
         let off_workers = load::OffWorkers::of(&spec.cpus);
         header.capabilities.extend(header::helpers(&spec, &off_workers));
+        header.capabilities.extend(watching.capabilities());
         header.capabilities.extend(prober.as_ref().map(Prober::capability));
 
         // Not before: a signal while connecting or loading the data set ends the program at once.
@@ -207,7 +210,7 @@ impl Action for RunAction<'_> {
         // Nobody wants a load that nothing is learnt from.
         config.on_trouble = Some(stop);
         let recorder = Recorder::start(config, consumers, clock)?;
-        let observer = start_observer(&recorder, sources, clock);
+        let observer = watching.start(&recorder, clock);
         let view = (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, interval));
         let journal = Events { sink: recorder.events() };
         let subject = Subject { target, sessions, statements: &statements, isolation, workload: &workload };
@@ -219,12 +222,13 @@ impl Action for RunAction<'_> {
         if let Some(view) = view {
             view.stop();
         }
-        observer.stop();
+        let observed = observer.and_then(noise::Observer::stop);
         set_phase_spans(&recorder, &spec, clock, totals);
         let checks = check_after(target, &workload);
         let trouble = recorder.trouble();
         let mut end = end_of_run(totals, trouble.clone(), &checks);
         end.facts.extend(probes);
+        end.facts.extend(observed.map(observe::cost));
         let finished = recorder.finish(end).with_context(|| {
             format!("the recording has no end; `truetail report {}` shows it", self.directory.display())
         })?;
@@ -266,35 +270,6 @@ fn rings(spec: &LoadSpec, execution: Execution) -> (Vec<Producer>, Vec<Consumer>
         Execution::Blocking => 1 << 15,
     };
     (0..load::rings_needed(spec, execution)).map(|_| record::ring(capacity)).unzip()
-}
-
-struct NoiseToRecording {
-    sink: record::NoiseSink,
-    indexes: Vec<u16>,
-}
-
-impl noise::ObserverSink for NoiseToRecording {
-    fn observe(&mut self, source: usize, value: f64, begin: Ticks, end: Ticks) {
-        if let Some(&index) = self.indexes.get(source) {
-            self.sink.push(index, value, begin, end);
-        }
-    }
-}
-
-fn start_observer(
-    recorder: &Recorder,
-    sources: Vec<Box<dyn noise::NoiseSource>>,
-    clock: LiveClock,
-) -> noise::Observer {
-    let count = sources.len() as u16;
-    // A recording numbers its noise sources in the order in which they are announced, from 0.
-    let sink = NoiseToRecording { sink: recorder.noise(), indexes: (0..count).collect() };
-    let (observer, facts) = noise::Observer::start(sources, Nanos::from_millis(100), clock, sink);
-    let sink = recorder.noise();
-    for fact in facts {
-        sink.source(fact);
-    }
-    observer
 }
 
 struct Events {

@@ -13,6 +13,7 @@ use units::{Nanos, Quantile, Seed, parse_duration, parse_quantile};
 mod beside;
 mod client;
 mod file;
+mod host;
 mod load;
 
 pub(crate) use client::ClientNumber;
@@ -143,6 +144,12 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) server_cpus: Option<String>,
 
+    /// What watches the host during the run: default, off, all, or a list such as `hiccup=1ms,steal`
+    /// (see docs/observers.md) [default: default]
+    #[arg(long, value_name = "LIST", help_heading = "Host")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) observers: Option<String>,
+
     /// Clock: auto, tsc, monotonic [default: auto]
     #[arg(long, value_name = "CLOCK", help_heading = "Host")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -263,6 +270,7 @@ impl RunOptions {
             seed,
             cpus,
             server_cpus,
+            observers,
             clock,
             pacing,
             out,
@@ -303,6 +311,7 @@ impl RunOptions {
         fill(&mut self.drain, "5s".to_owned());
         fill(&mut self.retries, 0);
         fill(&mut self.seed, 1);
+        fill(&mut self.observers, "default".to_owned());
         fill(&mut self.clock, "auto".to_owned());
         fill(&mut self.pacing, "auto".to_owned());
         fill(&mut self.repeat, 1);
@@ -433,6 +442,7 @@ impl RunOptions {
         effective.report_interval()?;
         effective.clock()?;
         effective.server_cpus()?;
+        effective.observers()?;
         effective.quantiles()?;
         effective.probe(&url)?;
         let repeats = effective.repeat.unwrap_or(1);
@@ -440,22 +450,6 @@ impl RunOptions {
             bail!("--repeat {repeats}: must be in 1..1000");
         }
         Ok(())
-    }
-
-    pub(crate) fn cpus(&self) -> anyhow::Result<Vec<usize>> {
-        let Some(list) = &self.cpus else { return Ok(Vec::new()) };
-        let cpus = ::load::parse_cpu_list(list).map_err(|e| anyhow!("--cpus: {e}"))?;
-        let available = ::load::available_cpus();
-        if let Some(missing) = cpus.iter().find(|c| !available.is_empty() && !available.contains(c)) {
-            bail!("--cpus {list}: this process may not use CPU {missing}; it may use {available:?}");
-        }
-        Ok(cpus)
-    }
-
-    /// The CPUs that the server is meant to use; any that its host may have.
-    pub(crate) fn server_cpus(&self) -> anyhow::Result<Option<Vec<usize>>> {
-        let list = self.server_cpus.as_deref();
-        list.map(|l| ::load::parse_cpu_list(l).map_err(|e| anyhow!("--server-cpus: {e}"))).transpose()
     }
 
     /// A duration flag.

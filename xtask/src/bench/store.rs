@@ -86,15 +86,17 @@ fn throughput(
 }
 
 /// A store as a child.
-struct Store {
+pub(super) struct Store {
     child: Child,
     stdout: BufReader<ChildStdout>,
-    url: String,
+    /// Where it listens, as a target.
+    pub(super) url: String,
     port: String,
 }
 
 impl Store {
-    fn start(builds: &Builds, protocol: &str, words: &[&str]) -> anyhow::Result<Store> {
+    /// With its port chosen by the system.
+    pub(super) fn start(builds: &Builds, protocol: &str, words: &[&str]) -> anyhow::Result<Store> {
         let other = if protocol == "resp" { "--postgres" } else { "--resp" };
         let mut child = builds
             .truetail(&["store", "--json", &format!("--{protocol}"), "0", other, "none"])
@@ -117,7 +119,7 @@ impl Store {
     }
 
     /// Ends it and gives its last document.
-    fn end(mut self) -> anyhow::Result<Value> {
+    pub(super) fn end(mut self) -> anyhow::Result<Value> {
         let pid = libc::pid_t::try_from(self.child.id()).context("a process id")?;
         // SAFETY: the child has not been waited for, so the number is still its own.
         unsafe { libc::kill(pid, libc::SIGTERM) };

@@ -20,7 +20,7 @@ use std::thread::JoinHandle;
 use units::{Nanos, Ticks};
 
 pub use sink::{EventSink, NoiseSink};
-pub(crate) use thread::lower_priority;
+pub use thread::lower_priority;
 
 /// What a recorder needs to know.
 #[derive(Clone, Debug)]

@@ -21,8 +21,9 @@ const BACKLOG_MAX: usize = 256 << 10;
 #[cfg(target_os = "linux")]
 const NICENESS: libc::c_int = 10;
 
-/// Lets everybody else go first, where the kernel has priorities for threads.
-pub(crate) fn lower_priority() {
+/// Lets everybody else go before the calling thread, where the kernel has priorities for threads. For those that only
+/// keep house: recorder, observers.
+pub fn lower_priority() {
     #[cfg(target_os = "linux")]
     // SAFETY: the call takes three integers; on Linux, PRIO_PROCESS with 0 is the calling thread alone.
     unsafe {

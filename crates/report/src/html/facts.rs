@@ -1,7 +1,7 @@
 //! How the numbers were made: configuration, target, host, clock, capabilities, noise sources.
 
 use super::markup::{Column, Table, facts, text};
-use crate::words::setting;
+use crate::words::{observers, setting};
 use analysis::{Analysis, RecordingInfo};
 use record::NoiseSourceFacts;
 use units::{Nanos, format_nanos};
@@ -10,7 +10,9 @@ use units::{Nanos, format_nanos};
 pub(super) fn facts_of(analysis: &Analysis) -> String {
     let several = analysis.recordings.len() > 1;
     let blocks = analysis.recordings.iter().map(|r| recording(r, several));
-    blocks.collect::<String>() + &noise_sources(&analysis.noise_sources)
+    let told = observers(&analysis.observers)
+        .map(|words| format!("<p class=\"note\">Observers: {}.</p>\n", text(&words)));
+    blocks.collect::<String>() + &noise_sources(&analysis.noise_sources) + &told.unwrap_or_default()
 }
 
 fn pairs(list: &[(String, String)]) -> impl Iterator<Item = (&str, String)> {

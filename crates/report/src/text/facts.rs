@@ -1,7 +1,7 @@
 //! What the numbers depend on: the same facts as the report's, in a few dense lines.
 
 use super::count;
-use crate::words::setting;
+use crate::words::{by_cpu, observers, setting};
 use analysis::{Analysis, RecordingInfo};
 use record::{EventKind, NoiseSourceFacts, PhaseFacts, PhaseKind, RunHeader};
 use units::format_nanos;
@@ -28,6 +28,7 @@ pub(super) fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
     if others.len() > MOST_CLIENTS {
         lines.push(("", format!("… {} more clients in the report", others.len() - MOST_CLIENTS)));
     }
+    lines.extend(observers(&analysis.observers).map(|text| ("observers", text)));
     lines.push(("noise", noise(&analysis.noise_sources)));
     lines
 }
@@ -192,7 +193,8 @@ fn recorder(info: &RecordingInfo) -> String {
 
 /// What nobody watched can't be excluded: those that were missing come with the reason.
 fn noise(sources: &[NoiseSourceFacts]) -> String {
-    let watched = list(sources.iter().filter(|s| s.available.is_ok()).map(|s| s.name.clone()));
+    let watching = sources.iter().filter(|s| s.available.is_ok()).map(|s| s.name.as_str());
+    let watched = list(by_cpu(watching).into_iter());
     let missing = sources.iter().filter_map(|s| Some((&s.name, s.available.as_ref().err()?)));
     let missing = list(missing.map(|(name, why)| format!("{name} ({})", value(why))));
     match (watched.is_empty(), missing.is_empty()) {

@@ -1,0 +1,50 @@
+//! What watched the hosts, and what that cost.
+
+use crate::evidence::Evidence;
+use crate::input::Input;
+use crate::reasons::reason;
+use crate::stated::facts;
+use crate::{Observers, Reason, ReasonKind, Severity, staleness};
+
+impl Observers {
+    pub(crate) fn of(inputs: &[Input]) -> Observers {
+        let sources = inputs.iter().flat_map(|input| &input.noise_sources);
+        let (open, closed): (Vec<_>, Vec<_>) =
+            sources.filter(|s| !staleness::is_of_probes(s)).partition(|source| source.available.is_ok());
+        Observers {
+            sources: open.len(),
+            unavailable: closed.len(),
+            core_share: inputs.iter().filter_map(core_share).reduce(f64::max),
+            off: inputs.iter().any(is_off),
+        }
+    }
+}
+
+fn is_off(input: &Input) -> bool {
+    let capabilities = &input.info.header.capabilities;
+    capabilities.iter().any(|(name, value)| name == facts::OBSERVERS && value == facts::OBSERVERS_OFF)
+}
+
+/// Of `7200000 ns in 1200000000 ns`.
+fn core_share(input: &Input) -> Option<f64> {
+    let (_, text) = input.facts.iter().find(|(name, _)| name == facts::OBSERVERS_COST)?;
+    let (spent, watched) = text.split_once(" in ")?;
+    let nanos = |text: &str| text.trim().strip_suffix(" ns")?.parse::<u64>().ok();
+    let (spent, watched) = (nanos(spent)?, nanos(watched)?);
+    (watched > 0).then(|| spent as f64 / watched as f64)
+}
+
+/// Worth knowing and no more: that nothing was seen is no evidence of a quiet host.
+pub(crate) fn not_watched(e: &Evidence<'_>) -> Vec<Reason> {
+    let off = e.inputs.iter().filter(|input| is_off(input));
+    let note = |input: &Input| {
+        let text = format!("{}: the host was not watched (`--observers off`)", input.info.name);
+        reason(
+            Severity::Note,
+            ReasonKind::NotWatched,
+            text,
+            "leave the flag out to see the host's own stalls",
+        )
+    };
+    off.map(note).collect()
+}
