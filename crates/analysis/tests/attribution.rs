@@ -301,6 +301,55 @@ fn a_late_waking_is_a_stall_at_the_end_of_its_window() {
     assert_eq!(attributed(&run), attributed(&exact));
 }
 
+/// The harness's delay before a stall is seen, by up to the period of those who look.
+#[test]
+fn a_stall_that_is_seen_late_begins_with_the_lag_before_it() {
+    let pool = Pool { client: three(), sessions: 1_000, ..Pool::new(1) };
+    let late: Vec<(u64, u64)> = three().iter().map(|(begin, end)| (begin + 20 * MS, *end)).collect();
+    let explained = |period: Option<&str>| {
+        let mut run = pool.run();
+        runs_on(&mut run, "0", "1");
+        watched(&mut run, 0, &late);
+        let stated = period.map(|period| format!("wakes later than 100 µs are told, each {period}"));
+        let stated = stated.map(|value| ("hiccup threads".to_owned(), value));
+        run.input.info.header.capabilities.extend(stated);
+        let found = attributed(&run);
+        (share(&found, Cause::ClientStall), share(&found, Cause::Lag))
+    };
+    let (none, some, all) = (explained(None), explained(Some("5.00 ms")), explained(Some("20.0 ms")));
+    assert!(none.0 < 0.7 && none.1 > 0.3, "{none:?}");
+    assert!(some.0 > none.0 + 0.05 && some.1 < none.1 - 0.05, "{none:?} {some:?}");
+    assert!(all.0 > 0.95 && all.1 < 0.001, "{all:?}");
+}
+
+/// As a live run states them.
+#[test]
+fn the_recording_says_which_cpus_were_watched_for_whom() {
+    let pool = Pool { client: three(), ..Pool::new(1) };
+    let cause = |client: &str, server: Option<&str>| {
+        let mut run = pool.run();
+        let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let capabilities = &mut run.input.info.header.capabilities;
+        capabilities.push(fact("watched for the client: CPUs", client));
+        capabilities.extend(server.map(|server| fact("watched for the server: CPUs", server)));
+        (0..2).for_each(|cpu| watched(&mut run, cpu, &three()));
+        attributed(&run)
+    };
+    let largest = |found: &Attribution| found.causes[0].cause;
+    assert_eq!(largest(&cause("0-1", None)), Cause::ClientStall);
+    assert_eq!(largest(&cause("0", Some("1"))), Cause::ClientStall);
+    assert_eq!(largest(&cause("0-1", Some("0-1"))), Cause::HostStall);
+    let found = cause("0-1", Some("not watched: it is not on this host"));
+    assert_eq!(largest(&found), Cause::ClientStall);
+    let row = found.row(Cause::ServerStall).expect("is to be expected");
+    assert_eq!(row.watched, Watched::No("it is not on this host".to_owned()));
+    let mut off = pool.run();
+    off.input.info.header.provenance = Provenance::Live;
+    off.input.info.header.capabilities = vec![("observers".to_owned(), "off".to_owned())];
+    let row = attributed(&off).row(Cause::HostStall).map(|row| row.watched.clone());
+    assert_eq!(row, Some(Watched::No("`--observers off`".to_owned())));
+}
+
 #[test]
 fn a_reconnect_explains_waiting_alone() {
     // Requests wait 20 ms for a session while one is replaced, and take 20 ms more.

@@ -1,9 +1,10 @@
 //! The intervals of each observed cause, and what was not looked for.
 
-use super::cpus::Users;
+use super::cpus::{Users, unseen};
 use super::names::{CHECKPOINT, CHECKPOINTS, HARNESS_JVM, HICCUP_CPU};
 use super::{Cause, Watched};
 use crate::input::{Input, Plan};
+use crate::observers::is_off;
 use record::{Event, EventKind, NoiseSourceFacts, Provenance};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Instant;
@@ -15,6 +16,8 @@ pub(super) struct Met {
     intervals: [Vec<(u64, u64)>; Cause::ALL.len()],
     /// In order.
     pub(super) moments: Vec<(u64, EventKind, String)>,
+    /// What of a stall may lie before it is seen, ns.
+    pub(super) unseen: u64,
 }
 
 impl Met {
@@ -39,6 +42,9 @@ pub(super) struct Observed {
     pub(super) notes: Vec<String>,
 }
 
+/// Why nothing was looked for where nothing was to be.
+const OFF: &str = "`--observers off`";
+
 /// Causes on the server's side: whichever client saw them, they concern all of its requests.
 const SHARED: [Cause; 4] = [Cause::ServerStall, Cause::ServerJvm, Cause::Fault, Cause::Checkpoint];
 
@@ -51,7 +57,7 @@ impl Observed {
     pub(super) fn of(inputs: &[Input], plan: &Plan) -> Observed {
         let mut all = Observed::default();
         for (index, input) in inputs.iter().enumerate() {
-            let mut met = Met::default();
+            let mut met = Met { unseen: unseen(&input.info.header).0, ..Met::default() };
             let on_axis = |at: Instant| plan.on_axis(index, at).get().map(|at| at.0);
             all.add_stalls(input, &mut met, on_axis);
             input.events.iter().for_each(|event| add_event(event, &mut met, on_axis));
@@ -115,7 +121,11 @@ impl Observed {
         if unknown {
             self.watch(Cause::HostStall, input, Watched::Yes);
         } else if users.client.is_none() && users.server.is_none() {
-            self.watch(Cause::HostStall, input, Watched::No(sources.why_none()));
+            let why = if is_off(input) { OFF.to_owned() } else { sources.why_none() };
+            self.watch(Cause::HostStall, input, Watched::No(why));
+        }
+        if let Some(why) = users.server_unknown {
+            self.watch(Cause::ServerStall, input, Watched::No(why));
         }
         if unknown && users.client.is_none() {
             self.notes.push(format!(

@@ -2,19 +2,28 @@
 
 use super::Cause;
 use super::names::WORKER_CPUS;
-use crate::stated::facts::{AS_ASKED, NOT_VERIFIED, SERVER_CPUS};
+use crate::stated::facts;
 use record::RunHeader;
 use std::collections::BTreeSet;
+use units::{Nanos, parse_duration};
 
 /// The CPUs of both sides; `None` where the recording does not tell.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Users {
     pub(super) client: Option<BTreeSet<usize>>,
     pub(super) server: Option<BTreeSet<usize>>,
+    /// Why the server's are not known, where that was found out.
+    pub(super) server_unknown: Option<String>,
 }
 
 impl Users {
+    /// The CPUs that were watched for each side, where the recording says so; else those that the workers were pinned to,
+    /// and those that were stated for the server.
     pub(super) fn of(header: &RunHeader) -> Users {
+        let value = |name: &str| {
+            let found = header.capabilities.iter().find(|(asked, _)| asked == name);
+            found.map(|(_, value)| value.as_str())
+        };
         let stated = |prefix: &str, holds: fn(&str) -> bool| {
             let list = header
                 .capabilities
@@ -22,10 +31,20 @@ impl Users {
                 .find_map(|(asked, found)| asked.strip_prefix(prefix).filter(|_| holds(found)))?;
             cpus(list)
         };
+        let pinned = || stated(WORKER_CPUS, |found| found == "granted");
         // A server that was stated to run there and can't be looked at is believed; one that runs elsewhere is not.
+        let meant = || {
+            stated(facts::SERVER_CPUS, |found| {
+                found == facts::AS_ASKED || found.starts_with(facts::NOT_VERIFIED)
+            })
+        };
+        let of_server = value(facts::SERVER_CPUS_WATCHED);
         Users {
-            client: stated(WORKER_CPUS, |found| found == "granted"),
-            server: stated(SERVER_CPUS, |found| found == AS_ASKED || found.starts_with(NOT_VERIFIED)),
+            client: value(facts::CLIENT_CPUS_WATCHED).and_then(cpus).or_else(pinned),
+            server: of_server.map_or_else(meant, cpus),
+            server_unknown: of_server
+                .and_then(|why| why.strip_prefix(facts::NOT_WATCHED))
+                .map(|why| why.trim_start_matches([':', ' ']).to_owned()),
         }
     }
 
@@ -39,6 +58,14 @@ impl Users {
             _ => Some(Cause::HostStall),
         }
     }
+}
+
+/// What of a stall may lie before it is seen: the period of the threads that look for it; zero where it is not stated.
+pub(super) fn unseen(header: &RunHeader) -> Nanos {
+    let stated = header.capabilities.iter().find(|(name, _)| name == facts::HICCUPS);
+    let period = stated.and_then(|(_, value)| value.rsplit_once(facts::HICCUPS_EACH));
+    let period = period.and_then(|(_, each)| parse_duration(&each.replace(' ', "")).ok());
+    period.unwrap_or(Nanos::ZERO)
 }
 
 /// The CPUs of a list such as `0,2-5`; `None` for what is none.
@@ -69,7 +96,11 @@ mod tests {
 
     #[test]
     fn a_cpu_is_its_users() {
-        let users = |client: &str, server: &str| Users { client: cpus(client), server: cpus(server) };
+        let users = |client: &str, server: &str| Users {
+            client: cpus(client),
+            server: cpus(server),
+            server_unknown: None,
+        };
         let both = users("0-1", "1-2");
         assert_eq!(
             [0, 1, 2, 3].map(|cpu| both.cause(cpu)),

@@ -36,9 +36,13 @@ impl Cut<'_> {
         let lanes = self.lanes;
         let mut at = from;
         for segment in within(&lanes.blocking, from, to) {
-            self.uncovered(stage, at, segment.begin.max(at));
+            // The harness's delay that runs into a stall is the stall's, which is seen late.
+            let is_late = segment.cause.is_stall() && matches!(stage, Cause::Lag | Cause::PickUp);
+            let unseen = if is_late { lanes.unseen } else { 0 };
+            let begin = segment.begin.saturating_sub(unseen).max(at);
+            self.uncovered(stage, at, begin);
             let end = segment.end.min(to);
-            self.push(segment.cause, segment.begin.max(at), end, false);
+            self.push(segment.cause, begin, end, false);
             at = end;
         }
         self.uncovered(stage, at, to);

@@ -22,6 +22,8 @@ pub(super) struct Lanes {
     slowing: Vec<Segment>,
     /// … and the same with what concerns requests that wait for a session.
     slowing_pool: Vec<Segment>,
+    /// What of a stall may lie before it is seen, ns.
+    pub(super) unseen: u64,
 }
 
 /// Segments that one request may owe something to: each further one is shorter than the wait that it would explain.
@@ -41,6 +43,7 @@ impl Lanes {
             blocking,
             slowing: lane(&|cause| slows(cause) && cause != Cause::Reconnect),
             slowing_pool: lane(&slows),
+            unseen: met.unseen,
         }
     }
 

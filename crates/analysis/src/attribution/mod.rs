@@ -18,6 +18,9 @@
 //! takes anyway (its median). The backlog lasts until the first request that begins after the stall and takes no longer than
 //! the median of its operation.
 //!
+//! **Seen late.** A thread that wakes each period sees of a stall what lies after it was due. Lag or pick-up that runs into a
+//! stall is the stall's, up to a period before it is seen.
+//!
 //! **Chance.** Something that is often there is often there when a request is slow. A cause may explain time only if the slow
 //! requests meet it more often than by chance ([`stats::association()`]); else its overlap is shown and explains nothing. Only
 //! an outage needs no test: that no session was left is known.

@@ -116,6 +116,11 @@ impl Cause {
         )
     }
 
+    /// Whether a CPU stands still, as the threads see that wake on it.
+    pub(crate) fn is_stall(self) -> bool {
+        matches!(self, Cause::ClientStall | Cause::ServerStall | Cause::HostStall)
+    }
+
     /// Its place in [`Cause::ALL`].
     pub(crate) fn index(self) -> usize {
         Cause::ALL.iter().position(|other| *other == self).unwrap_or(0)
