@@ -35,6 +35,7 @@ const MAY_BE_NEGATIVE: &[&str] = &[
     "warmup",
     "requests",
     "timeout",
+    "above",
     "drain",
     "retries",
     "seed",
