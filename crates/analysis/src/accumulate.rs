@@ -246,7 +246,7 @@ fn since(later: u64, earlier: u64) -> u64 {
 /// The times of a sample, and when it was intended. `None` for an outcome that is not known, and for a sample
 /// without a completion.
 #[inline(always)]
-fn times_of(
+pub(crate) fn times_of(
     batch: &SampleBatch,
     index: usize,
     shift: u64,

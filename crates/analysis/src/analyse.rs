@@ -1,6 +1,7 @@
 //! From samples to an [`Analysis`].
 
 use crate::accumulate::{Accumulator, SeriesBuilder};
+use crate::attribution::{Collected, Hunt, attribute};
 use crate::cell::Cell;
 use crate::evidence::{Arrivals, Evidence};
 use crate::host::HostEvidence;
@@ -28,15 +29,19 @@ pub fn analyse_batches<'a>(
     options: &Options,
 ) -> Result<Analysis, AnalysisError> {
     let plan = Plan::new(&inputs)?;
+    let batches: Vec<(usize, &SampleBatch)> = batches.into_iter().collect();
     let mut all = Accumulator::new(&plan);
-    batches.into_iter().for_each(|(recording, batch)| all.add(&plan, recording, batch));
-    Ok(conclude(inputs, &plan, all, options))
+    batches.iter().for_each(|(recording, batch)| all.add(&plan, *recording, batch));
+    let hunt = Hunt::new(&inputs, &plan, &all, options);
+    let mut slow = Collected::new(&hunt);
+    batches.iter().for_each(|(recording, batch)| slow.add(&plan, &hunt, *recording, batch));
+    Ok(conclude(inputs, &plan, all, options, (hunt, slow)))
 }
 
 /// Analyses recordings on disk: one, or those that several clients made of one run at the same time.
 ///
-/// Reads the samples once, with `options.threads` threads: ≈ 0.1 µs a sample and thread. Memory does not grow
-/// with the number of samples.
+/// Reads the samples twice, with `options.threads` threads: ≈ 0.1 µs a sample and thread to sum them, and half of that
+/// to find the slow ones and attribute them. Memory does not grow with the number of samples.
 ///
 /// # Errors
 /// When there is no recording, one can't be read at all, or they are not clients of one run. Damaged parts are
@@ -45,33 +50,67 @@ pub fn analyse(recordings: &[Recording], options: &Options) -> Result<Analysis, 
     let mut inputs = recordings.iter().map(input_of).collect::<Result<Vec<_>, _>>()?;
     lay_over(&mut inputs, options);
     let plan = Plan::new(&inputs)?;
-    let mut all: Option<Accumulator> = None;
-    let total = recordings.iter().map(Recording::rows).sum();
-    let done = AtomicU64::new(0);
-    for (index, recording) in recordings.iter().enumerate() {
-        let parts = recording.scan(
-            options.threads.max(1),
-            || Accumulator::new(&plan),
-            |part, batch| {
-                part.add(&plan, index, batch);
+    let scan = Scan { recordings, options, done: AtomicU64::new(0) };
+    let all = scan.fold(
+        || Accumulator::new(&plan),
+        |part, i, batch| part.add(&plan, i, batch),
+        Accumulator::merge,
+    )?;
+    let all = all.unwrap_or_else(|| Accumulator::new(&plan));
+    let hunt = Hunt::new(&inputs, &plan, &all, options);
+    let slow = scan.fold(
+        || Collected::new(&hunt),
+        |part, i, batch| part.add(&plan, &hunt, i, batch),
+        Collected::merge,
+    )?;
+    let slow = slow.unwrap_or_else(|| Collected::new(&hunt));
+    // Complete only after the scans have met the damage.
+    inputs
+        .iter_mut()
+        .zip(recordings)
+        .for_each(|(input, recording)| input.info.unreadable = recording.unreadable());
+    Ok(conclude(inputs, &plan, all, options, (hunt, slow)))
+}
+
+/// Scans of all samples of all recordings.
+struct Scan<'a> {
+    recordings: &'a [Recording],
+    options: &'a Options,
+    /// Samples read in all scans.
+    done: AtomicU64,
+}
+
+/// Times that all samples are read.
+const SCANS: u64 = 2;
+
+impl Scan<'_> {
+    /// Folds all samples, with the index of their recording; `None` without recordings.
+    fn fold<A: Send>(
+        &self,
+        init: impl Fn() -> A + Sync,
+        add: impl Fn(&mut A, usize, &SampleBatch) + Sync,
+        merge: impl Fn(&mut A, A),
+    ) -> Result<Option<A>, AnalysisError> {
+        let total = SCANS * self.recordings.iter().map(Recording::rows).sum::<u64>();
+        let mut all: Option<A> = None;
+        for (index, recording) in self.recordings.iter().enumerate() {
+            let parts = recording.scan(self.options.threads.max(1), &init, |part, batch| {
+                add(part, index, batch);
                 let rows = batch.len() as u64;
-                let before = done.fetch_add(rows, Ordering::Relaxed); // a count for people, guards nothing
-                if let Some(tell) = options.progress {
+                let before = self.done.fetch_add(rows, Ordering::Relaxed); // a count for people, guards nothing
+                if let Some(tell) = self.options.progress {
                     tell(before + rows, total);
                 }
-            },
-        )?;
-        for part in parts {
-            match &mut all {
-                None => all = Some(part),
-                Some(all) => all.merge(part),
+            })?;
+            for part in parts {
+                match &mut all {
+                    None => all = Some(part),
+                    Some(all) => merge(all, part),
+                }
             }
         }
-        // Complete only after the scan has met the damage.
-        inputs[index].info.unreadable = recording.unreadable();
+        Ok(all)
     }
-    let all = all.unwrap_or_else(|| Accumulator::new(&plan));
-    Ok(conclude(inputs, &plan, all, options))
 }
 
 fn lay_over(inputs: &mut [Input], options: &Options) {
@@ -106,7 +145,13 @@ fn input_of(recording: &Recording) -> Result<Input, AnalysisError> {
 }
 
 /// Everything that follows from the sums.
-pub(crate) fn conclude(inputs: Vec<Input>, plan: &Plan, all: Accumulator, options: &Options) -> Analysis {
+fn conclude(
+    inputs: Vec<Input>,
+    plan: &Plan,
+    all: Accumulator,
+    options: &Options,
+    (hunt, slow): (Hunt, Collected),
+) -> Analysis {
     let header = &inputs[0].info.header;
     let is_measured = |phase: usize| plan.phases[phase].measured;
     let empty = || Cell::new(0);
@@ -151,6 +196,7 @@ pub(crate) fn conclude(inputs: Vec<Input>, plan: &Plan, all: Accumulator, option
         events: events(&inputs, plan),
         jvm_logs: inputs.iter().flat_map(|input| input.jvm_logs.clone()).collect(),
         noise_sources: noise_sources(&inputs),
+        attribution: attribute(&hunt, slow, measured, options),
         observers: Observers::of(&inputs),
         staleness: staleness::staleness(&inputs, plan, options),
         total,

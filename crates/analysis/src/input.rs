@@ -2,7 +2,7 @@
 
 use crate::{RecordingInfo, limits};
 use record::{Ending, Event, JvmLogFacts, LoadModel, NoiseObservation, NoiseSourceFacts, PhaseKind};
-use units::{Instant, Quantile, Seed};
+use units::{Instant, Nanos, Quantile, Seed};
 
 /// How to analyse.
 #[derive(Clone, Debug)]
@@ -15,7 +15,11 @@ pub struct Options {
     pub threads: usize,
     /// Seed of the bootstrap.
     pub seed: Seed,
-    /// Called now and then with the samples read and those there are, from any of the threads.
+    /// Requests that take longer are slow and attributed to causes; `None`: the slowest thousandth of each operation.
+    pub above: Option<Nanos>,
+    /// Slow requests that are kept one by one, at most.
+    pub worst: usize,
+    /// Called now and then with the samples read and those there are, from any of the threads; each is read twice.
     pub progress: Option<fn(done: u64, total: u64)>,
     /// What was found elsewhere and is laid over the recordings.
     pub laid_over: Vec<LaidOver>,
@@ -39,6 +43,8 @@ impl Default for Options {
             quantiles: Quantile::PRINTED.to_vec(),
             threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
             seed: Seed(0x7472_7565_7461_696C),
+            above: None,
+            worst: limits::MOST_WORST,
             progress: None,
             laid_over: Vec::new(),
         }
@@ -233,6 +239,6 @@ fn overlapping(first: &Input, shift: u64, other: &Input, other_shift: u64) -> Re
     Err(AnalysisError::Apart {
         first: first.info.name.clone(),
         second: other.info.name.clone(),
-        gap: units::format_nanos(units::Nanos(gap)),
+        gap: units::format_nanos(Nanos(gap)),
     })
 }

@@ -13,6 +13,7 @@
 
 mod accumulate;
 mod analyse;
+pub mod attribution;
 mod believable;
 mod cell;
 mod compared;
@@ -36,6 +37,7 @@ mod stated;
 mod summary;
 
 pub use analyse::{analyse, analyse_batches};
+pub use attribution::{Attribution, Cause};
 pub use compared::{ComparedRow, Unit};
 pub use comparison::{CompareError, CompareOptions, ComparedMeasure, Comparison, compare};
 pub use input::{AnalysisError, Input, LaidOver, Options};

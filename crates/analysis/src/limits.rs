@@ -91,6 +91,17 @@ pub const ANATOMY_HALF_WIDTH: f64 = 0.005;
 /// The fewest requests that are averaged.
 pub const ANATOMY_FEWEST: u64 = 20;
 
+/// Probability of as much overlap by chance, up to which something may explain slow requests.
+pub const ASSOCIATION_P: f64 = 0.05;
+/// Most slow requests that are looked at one by one.
+pub const MOST_SLOW: usize = 1_000_000;
+/// Slow requests that are kept with their pieces, unless more are asked for.
+pub const MOST_WORST: usize = 50;
+/// Most intervals of a cause that are kept to be drawn.
+pub const MOST_DRAWN: usize = 500;
+/// Most moments that are named of one slow request.
+pub const MOST_MARKS: usize = 20;
+
 /// The headline quantile.
 pub fn headline() -> Quantile {
     Quantile::new(HEADLINE).unwrap_or(Quantile::PRINTED[4])

@@ -41,6 +41,8 @@ pub struct Analysis {
     pub observers: Observers,
     /// Totals per client.
     pub clients: Vec<ClientTotals>,
+    /// Whose the slow requests' time is; `None` without requests.
+    pub attribution: Option<crate::Attribution>,
     /// How long writes took to be read; `None` where no probe asked.
     pub staleness: Option<crate::Staleness>,
     /// A store's truth laid over it, where there is a log of it: set by whoever has one, with [`crate::overlay()`].

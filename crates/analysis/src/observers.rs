@@ -20,7 +20,8 @@ impl Observers {
     }
 }
 
-fn is_off(input: &Input) -> bool {
+/// Whether nobody was to watch.
+pub(crate) fn is_off(input: &Input) -> bool {
     let capabilities = &input.info.header.capabilities;
     capabilities.iter().any(|(name, value)| name == facts::OBSERVERS && value == facts::OBSERVERS_OFF)
 }

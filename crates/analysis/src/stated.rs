@@ -32,6 +32,10 @@ pub mod facts {
     pub const SERVER_CPUS_WATCHED: &str = "watched for the server: CPUs";
     /// How the value of the latter begins where there is no list.
     pub const NOT_WATCHED: &str = "not watched";
+    /// Capability: how hiccups are looked for; its value ends with [`HICCUPS_EACH`] and how often.
+    pub const HICCUPS: &str = "hiccup threads";
+    /// What stands before the threads' period, such as `1.00 ms`: what of a stall lies before one was due is not seen.
+    pub const HICCUPS_EACH: &str = ", each ";
     /// Fact of the end: CPU time of all observers' threads, and how long they watched, as `7200000 ns in 1200000000 ns`.
     pub const OBSERVERS_COST: &str = "observers' CPU time";
     /// Capability: this, and then the key of the record that probes of the read-after-write lag wrote and read.

@@ -8,6 +8,7 @@
 //! Figures over time are drawn from pyramids, so that the page's size does not grow with the number of
 //! requests.
 
+mod attribution;
 mod blob;
 mod drawn;
 mod facts;
@@ -72,6 +73,9 @@ pub fn page(analysis: &Analysis) -> String {
         } else {
             section("jvm", "Pauses of JVMs", &jvm::content(analysis))
         },
+        analysis.attribution.as_ref().map_or_else(String::new, |attribution| {
+            section("attribution", "Whose tail is it?", &attribution::content(analysis, attribution))
+        }),
         section("figures", "Figures", &places(analysis)),
         section("tables", "Tables", &tables::tables(analysis)),
         section("facts", "How the numbers were made", &facts::facts_of(analysis)),
@@ -89,10 +93,16 @@ pub fn page(analysis: &Analysis) -> String {
          <script type=\"text/plain\" id=\"numbers\">{numbers}</script>\n\
          <script>\n\"use strict\";\n(() => {{\n{}\n{START}}})();\n</script>\n</body>\n</html>\n",
         text(&title),
-        truth::style(analysis.overlay.as_ref()),
+        style(analysis),
         script_json(&description),
         SCRIPTS.join("\n"),
     )
+}
+
+/// The part of the style sheet for drawn figures, where there is one.
+fn style(analysis: &Analysis) -> &'static str {
+    let joins = analysis.overlay.as_ref().is_some_and(|overlay| overlay.join.is_some());
+    if joins || analysis.attribution.is_some() { drawn::STYLE } else { "" }
 }
 
 fn section(id: &str, title: &str, content: &str) -> String {

@@ -2,11 +2,13 @@
 //!
 //! Times are nanoseconds, rates per second. What is not known is null, never zero.
 
+mod attribution;
 mod jvm;
 mod prove;
 mod staleness;
 mod truth;
 
+pub use attribution::attribution_document;
 pub use prove::proof;
 
 use analysis::{
@@ -38,6 +40,7 @@ pub fn document(analysis: &Analysis) -> Value {
         "clients": scopes(analysis, |s| matches!(s, Scope::Client(_))),
         "recordings": analysis.recordings.iter().map(recording).collect::<Vec<_>>(),
         "jvm_logs": jvm::logs(&analysis.jvm_logs),
+        "attribution": attribution::attribution(analysis.attribution.as_ref()),
         "observers": {
             "sources": analysis.observers.sources,
             "unavailable": analysis.observers.unavailable,

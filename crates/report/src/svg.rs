@@ -5,6 +5,7 @@
 //! apart by colour-blind readers (Okabe & Ito 2008) and never carry a meaning alone.
 
 mod anatomy;
+mod attribution;
 mod axis;
 mod boxes;
 mod canvas;
@@ -19,12 +20,14 @@ mod spectrum;
 mod timeline;
 mod truth;
 
+pub(crate) use attribution::colour as cause_colour;
+
 use analysis::{Analysis, MeasureSummary, ScopeSummary};
 use record::Measure;
 
 /// All figures that the analysis has data for: (name, SVG text). The name is fit for a file or an anchor.
 ///
-/// In this order, which is that of `report.html`: `truth`, `node-joins`, `anatomy`, `response-time-series`, `service-time-series`,
+/// In this order, which is that of `report.html`: `truth`, `node-joins`, `attribution`, `anatomy`, `response-time-series`, `service-time-series`,
 /// `spectrum`, `operations`, `response-time-heat-map`, `service-time-heat-map`, `load`. Each is at most 300 KB however long the run was. Cost ≈ 1 ms each.
 pub fn figures(analysis: &Analysis) -> Vec<(&'static str, String)> {
     let series = |measure| series::figure(analysis, measure);
@@ -32,6 +35,7 @@ pub fn figures(analysis: &Analysis) -> Vec<(&'static str, String)> {
     let all = [
         ("truth", truth::figure(analysis)),
         ("node-joins", joining::of_run(analysis)),
+        ("attribution", attribution::figure(analysis)),
         ("anatomy", anatomy::figure(analysis)),
         ("response-time-series", series(Measure::Response)),
         ("service-time-series", series(Measure::Service)),
@@ -57,6 +61,11 @@ pub fn proof_figures(proof: &prove::Proof) -> Vec<(&'static str, String)> {
         ("node-joins", proof.elasticity.as_ref().and_then(joining::figure)),
     ];
     all.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect()
+}
+
+/// The figure of the slow requests and their causes; `None` where no request is slow.
+pub(crate) fn attribution_figure(analysis: &Analysis) -> Option<String> {
+    attribution::figure(analysis)
 }
 
 /// The figure of a node that joined while a run went on; `None` where none did.

@@ -3,6 +3,7 @@
 //! The first line names the load model, the verdict stands before any number, and every number has its
 //! interval or says why it has none. What the numbers depend on stands at the end.
 
+mod attribution;
 mod comparison;
 mod facts;
 mod jvm;
@@ -16,6 +17,7 @@ mod table;
 mod times;
 mod truth;
 
+pub use attribution::attribution_page;
 pub use comparison::comparison_page;
 pub use prove::prove_page;
 pub use repeats::repeats_page;
@@ -49,6 +51,7 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     page.operations();
     page.phases();
     page.clients();
+    page.attribution();
     page.staleness();
     page.truth();
     page.jvm();
@@ -131,7 +134,7 @@ fn ratio(value: f64) -> String {
 }
 
 /// Thousands apart.
-fn count(n: u64) -> String {
+pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
     for (position, digit) in digits.chars().enumerate() {

@@ -65,12 +65,13 @@ fn every_figure_is_drawn_without_an_error() {
         ("tiny", fixture::tiny(), 8),
         ("censored", fixture::censored(), 8),
         ("truth", fixture::with_truth(), 9),
+        ("stalls", fixture::with_stalls(), 8),
     ];
     for (name, analysis, figures) in runs {
         open(&browser, name, &analysis);
         let drawn = eval(
             &browser,
-            "return [...document.querySelectorAll('figure')].map(figure => {
+            "return [...document.querySelectorAll('figure[data-kind]')].map(figure => {
                const canvas = figure.querySelector('canvas');
                const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
                const colours = new Set();
@@ -91,6 +92,12 @@ fn every_figure_is_drawn_without_an_error() {
             assert!(number(&figure[3]) > 0.0, "{name}: nothing drawn {figure}");
             assert!(figure[4].as_str().is_some_and(|label| label.len() > 30), "{name}: unlabelled {figure}");
         }
+        // One more is part of the page itself.
+        let own = "return [...document.querySelectorAll('figure:not([data-kind]) svg')]
+                   .map(svg => [svg.getBoundingClientRect().height, svg.querySelectorAll('path').length])";
+        let own = eval(&browser, own);
+        assert_eq!(own.as_array().map(Vec::len), Some(1), "{name}: {own}");
+        assert!(number(&own[0][0]) > 300.0 && number(&own[0][1]) > 10.0, "{name}: {own}");
         assert_eq!(eval(&browser, "return window.truetail.trouble"), Value::Null, "{name}");
         assert_eq!(browser.console_errors().expect("a log"), Vec::<String>::new(), "{name}");
         // What the page loaded besides itself.

@@ -24,6 +24,7 @@ fn all() -> &'static [Figure] {
             ("censored", fixture::censored()),
             ("truth", fixture::with_truth()),
             ("join", fixture::with_join()),
+            ("stalls", fixture::with_stalls()),
         ];
         let mut all = Vec::new();
         for (fixture, analysis) in fixtures {
@@ -47,6 +48,7 @@ fn every_kind_of_run_has_its_figures() {
     let names: Vec<&str> = all().iter().map(|f| f.name.as_str()).collect();
     let of = |fixture: &str| names.iter().filter_map(|n| n.strip_prefix(fixture)).collect::<Vec<_>>();
     let open = [
+        "attribution",
         "anatomy",
         "response-time-series",
         "service-time-series",
@@ -91,6 +93,7 @@ fn each_figure_of_the_page_is_a_file() {
         fixture::censored(),
         fixture::with_truth(),
         fixture::with_join(),
+        fixture::with_stalls(),
     ];
     for analysis in runs {
         let files: Vec<String> =
@@ -244,6 +247,7 @@ fn names_cannot_break_a_figure() {
 fn figures_stay_small_when_all_is_full() {
     let mut analysis = fixture::open_loop();
     let mut rng = units::Seed(9).rng();
+    let at = |i: u64| units::Instant(i * 2_400_000);
     for map in &mut analysis.heat_maps {
         map.row_limits = (0..=280).map(|r| (f64::from(r) / 8.0).exp2()).collect();
         map.columns = (0..512).map(|_| (0..280).map(|_| rng.below(5_000) as u32).collect()).collect();
@@ -255,7 +259,6 @@ fn figures_stay_small_when_all_is_full() {
         let (first, last) = (min.clone(), min.clone());
         let width = units::Nanos(6 * fixture::MS);
         series.pyramid.levels = vec![analysis::PyramidLevel { width, first, last, min, max }];
-        let at = |i: u64| units::Instant(i * 2_400_000);
         series.sampled =
             (0..5_000).map(|i| analysis::SampledPoint { at: at(i), value: units::Nanos(value()) }).collect();
         let some = series.extremes[0];
@@ -269,6 +272,22 @@ fn figures_stay_small_when_all_is_full() {
             at: units::Instant(i * 6 * fixture::MS),
             failed: 1.0 + rng.unit(),
             ..point
+        })
+        .collect();
+    let attribution = analysis.attribution.as_mut().expect("has slow requests");
+    let causes = analysis::Cause::ALL;
+    attribution.points = (0..5_000)
+        .map(|i| analysis::attribution::SlowPoint {
+            at: at(i),
+            whole: units::Nanos(1_000 + rng.below(1 << 33)),
+            largest: causes[i as usize % causes.len()],
+        })
+        .collect();
+    attribution.intervals = (0..8 * 500)
+        .map(|i| analysis::attribution::CauseInterval {
+            cause: causes[i / 500],
+            begin: at(i as u64 % 500),
+            end: at(i as u64 % 500 + 1),
         })
         .collect();
     for (name, svg) in report::svg::figures(&analysis) {

@@ -4,7 +4,7 @@ mod fixture;
 
 use analysis::Analysis;
 use record::Measure;
-use report::text::{TextOptions, comparison_page, page, repeats_page};
+use report::text::{TextOptions, attribution_page, comparison_page, page, repeats_page};
 use units::format_nanos;
 
 const OPTIONS: TextOptions = TextOptions { width: 100, colour: false };
@@ -34,6 +34,34 @@ fn pages_as_people_see_them() {
     let runs: Vec<&Analysis> = runs.iter().collect();
     insta::assert_snapshot!("repeats", repeats_page(&runs, &analysis::across_repeats(&runs), &OPTIONS));
     insta::assert_snapshot!("comparison-decided", comparison_page(&fixture::decided_comparison(), &OPTIONS));
+}
+
+/// Whose the tail is: on the page in short, and in full on a page of its own.
+#[test]
+fn the_tail_is_put_down_to_its_causes() {
+    let analysis = fixture::with_stalls();
+    let text = page(&analysis, &OPTIONS);
+    let begin = text.find("whose tail is it: ").expect("a section on the tail");
+    let end = text.find("\nevents: ").expect("the events come next");
+    insta::assert_snapshot!("tail", &text[begin..end]);
+    let full = attribution_page(&analysis, &OPTIONS);
+    let attribution = analysis.attribution.as_ref().expect("has slow requests");
+    assert!(full.lines().all(|line| line.chars().count() <= WIDEST && line == line.trim_end()), "{full}");
+    assert_eq!(full.matches(" s, session ").count(), attribution.worst.len());
+    insta::assert_snapshot!("tail-in-full", full);
+    let html = report::html::page(&analysis);
+    for part in ["id=\"attribution\"", "id=\"attribution-0\"", "The slowest requests</caption>", "svg.pieces"]
+    {
+        assert!(html.contains(part), "no {part}");
+    }
+    // What is not known is said, in words and not as zero.
+    let open = report::html::page(&fixture::open_loop());
+    assert!(open.contains("Checkpoint: not watched (nobody asked the server for its checkpoints)"));
+    let mut none = fixture::tiny();
+    none.attribution = None;
+    assert!(!page(&none, &OPTIONS).contains("whose tail"));
+    assert!(attribution_page(&none, &OPTIONS).contains("no request is slow"));
+    assert!(!report::html::page(&none).contains("id=\"attribution\""));
 }
 
 /// What a store's truth adds, between what else is on the page.

@@ -21,9 +21,12 @@ fn every_field_is_described_and_every_described_field_exists() {
         fixture::with_probes(),
         fixture::with_join(),
         fixture::with_pauses(),
+        fixture::with_stalls(),
     ];
     let mut documents: Vec<Value> = runs.iter().map(report::json::document).collect();
     check("truetail.run/1", &documents);
+    let attributions: Vec<Value> = runs.iter().map(report::json::attribution_document).collect();
+    check("truetail.attribution/1", &attributions);
     let comparison = report::json::comparison(&fixture::comparison(), &["p99 > +5%".to_owned()]);
     check("truetail.compare/1", std::slice::from_ref(&comparison));
     let all: Vec<&Analysis> = runs[..1].iter().collect();
@@ -38,7 +41,7 @@ fn every_field_is_described_and_every_described_field_exists() {
 fn each_schema_has_its_section() {
     let listed = schemas();
     listed.iter().for_each(|name| drop(Schema::new(name)));
-    assert_eq!(listed.len(), 10, "{listed:?}");
+    assert_eq!(listed.len(), 11, "{listed:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! alike. `docs/statistics.md` says in plain words what each method assumes and when it misleads.
 #![deny(missing_docs)]
 
+mod association;
 mod blocks;
 mod comparison;
 mod distribution;
@@ -15,6 +16,7 @@ mod moments;
 mod order;
 mod settling;
 
+pub use association::{Association, IntervalSeries, METHOD_SHIFTS, association};
 pub use blocks::{MAX_BLOCKS, TimeBlocks};
 pub use comparison::{Difference, METHOD_RATIO, METHOD_REPEATS, across_runs, equivalent, ratio};
 pub use distribution::{Distribution, METHOD_NO_INTERVAL, METHOD_ORDER, View};

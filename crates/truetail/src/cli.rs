@@ -35,6 +35,7 @@ const MAY_BE_NEGATIVE: &[&str] = &[
     "warmup",
     "requests",
     "timeout",
+    "above",
     "drain",
     "retries",
     "seed",
@@ -162,6 +163,9 @@ pub(crate) enum Command {
     /// Show recordings; several that were made at the same time are merged from their samples
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArguments),
+    /// Say whose the tail is: what each slow request's time was spent on
+    #[command(after_help = ATTRIBUTE_EXAMPLES)]
+    Attribute(AttributeArguments),
     /// Compare two recordings, or two commands run in turn
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArguments),
@@ -231,6 +235,13 @@ Examples:
   truetail report client-0/ client-1/ --out merged/
   truetail report run/ --truth truth/                        beside the log of `truetail store --truth truth/`
   truetail report run/ --jvm-log server:gc.log               with the pauses of the server's JVM
+Exit codes: 0 done, 2 could not be read, 3 the verdict is invalid.";
+
+const ATTRIBUTE_EXAMPLES: &str = "\
+Examples:
+  truetail attribute recordings/20261121-093000-ycsb-sqlite
+  truetail attribute run/ --above 10ms                       all requests that took longer, whatever their operation
+  truetail attribute client-0/ client-1/ --json              each request with its pieces
 Exit codes: 0 done, 2 could not be read, 3 the verdict is invalid.";
 
 const EXPORT_EXAMPLES: &str = "\
@@ -315,6 +326,21 @@ pub(crate) struct ReportArguments {
     pub(crate) percentiles: Option<String>,
 
     /// Take options from this TOML file, section [report]; flags win
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AttributeArguments {
+    /// Recordings, as `--out` named them; several must be clients of one run
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) recordings: Vec<PathBuf>,
+
+    /// Requests that took longer are slow, such as `10ms` [default: the slowest thousandth of each operation]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) above: Option<String>,
+
+    /// Take options from this TOML file, section [attribute]; flags win
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }

@@ -12,6 +12,7 @@ use record::{Recording, TruthLog};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
+mod attribute;
 mod compare;
 mod experiment;
 mod runs;
@@ -25,6 +26,7 @@ pub(crate) fn dispatch(arguments: Cli) -> anyhow::Result<Ended> {
         Command::Check(arguments) => dataset::run(Verb::Check, arguments, json),
         Command::Cleanup(arguments) => dataset::run(Verb::Cleanup, arguments, json),
         Command::Report(arguments) => report(arguments, json),
+        Command::Attribute(arguments) => attribute::run(arguments, json),
         Command::Compare(arguments) => compare::run(arguments, json),
         Command::Export(arguments) => export::run(arguments, json),
         Command::Search(arguments) => search::run(arguments, json),

@@ -18,12 +18,14 @@ use units::{Quantile, Ticks};
 use workload::Workload;
 use workload::dataset::CheckResult;
 
+mod checkpoints;
 mod header;
 mod live;
 mod observe;
 mod repeat;
 mod staleness;
 
+use checkpoints::Checkpoints;
 pub(crate) use repeat::repeat;
 use staleness::{Prober, Probing};
 
@@ -186,6 +188,8 @@ impl Action for RunAction<'_> {
         let target_facts = prepare(target, &mut workload)?;
         let sessions = load::connect_all(target, &statements, isolation, spec.sessions)?;
         let prober = self.prober(target)?;
+        let is_watched = !self.options.observers()?.is_off();
+        let checkpoints = is_watched.then(|| Checkpoints::prepare(target)).flatten();
         let mut header = header::make(&header::Parts {
             options: self.options,
             url: self.url,
@@ -217,7 +221,11 @@ impl Action for RunAction<'_> {
         let subject = Subject { target, sessions, statements: &statements, isolation, workload: &workload };
         let (totals, probes) = std::thread::scope(|scope| {
             let probing = prober.map(|prober| prober.start(scope, &recorder, clock)).transpose()?;
+            let checkpoints = checkpoints.and_then(|ready| ready.start(scope, &recorder, clock));
             let totals = load::run(subject, &spec, clock, producers, &journal, stop)?;
+            if let Some(checkpoints) = checkpoints {
+                checkpoints.stop();
+            }
             anyhow::Ok((totals, probing.map(Probing::stop)))
         })?;
         if let Some(view) = view {

@@ -217,6 +217,10 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing)]
     report: Option<toml::Table>,
 
+    /// In a file: what `truetail attribute` takes.
+    #[arg(skip)]
+    #[serde(skip_serializing)]
+    attribute: Option<toml::Table>,
     /// In a file: what `truetail compare` takes.
     #[arg(skip)]
     #[serde(skip_serializing)]

@@ -4,7 +4,7 @@
 pub(super) const STYLE: &str = include_str!("../../assets/drawn.css");
 
 /// The figures' colours and the style's names for them: on paper they are the same, in the dark they are not.
-const COLOURS: [(&str, &str); 13] = [
+const COLOURS: [(&str, &str); 15] = [
     ("#ffffff", "--paper"),
     ("#1A1A1A", "--ink"),
     ("#555555", "--muted"),
@@ -14,6 +14,8 @@ const COLOURS: [(&str, &str); 13] = [
     ("#D55E00", "--vermilion"),
     ("#E69F00", "--orange"),
     ("#CC79A7", "--purple"),
+    ("#009E73", "--green"),
+    ("#56B4E9", "--sky"),
     ("#C9DFEE", "--pale-blue"),
     ("#FBEFD0", "--pale-orange"),
     ("#C8102E", "--red"),
@@ -24,8 +26,12 @@ const COLOURS: [(&str, &str); 13] = [
 pub(super) fn inline(name: &str, svg: &str) -> String {
     // Within a page of HTML the name space is known.
     let bare = svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
-    let themed = COLOURS
+    format!("<figure id=\"{name}\" class=\"drawn\">\n{}</figure>\n", themed(bare))
+}
+
+/// Elements in the page's colours.
+pub(super) fn themed(svg: String) -> String {
+    COLOURS
         .iter()
-        .fold(bare, |svg, (colour, name)| svg.replace(&format!("\"{colour}\""), &format!("\"var({name})\"")));
-    format!("<figure id=\"{name}\" class=\"drawn\">\n{themed}</figure>\n")
+        .fold(svg, |svg, (colour, name)| svg.replace(&format!("\"{colour}\""), &format!("\"var({name})\"")))
 }

@@ -11,11 +11,6 @@ use serde_json::{Value, json};
 
 use super::blob::Blob;
 
-/// Its part of the style sheet.
-pub(super) fn style(overlay: Option<&Overlay>) -> &'static str {
-    overlay.and_then(|overlay| overlay.join.as_ref()).map_or("", |_| drawn::STYLE)
-}
-
 /// What the section holds.
 pub(super) fn content(analysis: &Analysis, overlay: &Overlay) -> String {
     let mut markup = format!("<p>{}.</p>\n", text(&pairing(overlay)));

@@ -30,6 +30,8 @@ pub(super) enum Key {
     Ring,
     Up,
     Down,
+    /// A mark of its own: path data around the place.
+    Path(&'static str),
 }
 
 /// One figure in the making. Coordinates have one decimal; what is not finite is drawn nowhere.
@@ -83,6 +85,10 @@ impl Canvas {
                 Key::Ring => self.ring((x + 4.0, y), colour),
                 Key::Up => self.triangle((x + 5.0, y - 4.5), true, colour),
                 Key::Down => self.triangle((x + 5.0, y + 4.5), false, colour),
+                Key::Path(mark) => {
+                    let d = format!("M{} {}{mark}", n(x + 5.0), n(y));
+                    self.path(&d, &format!(r#"fill="{colour}""#));
+                }
             }
             self.sized_text((x + wide, y + 4.5), Anchor::Start, 13.0, INK, text);
             x += wide + text_width(text, 13.0) + 18.0;

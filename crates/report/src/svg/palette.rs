@@ -8,6 +8,10 @@ pub(super) const ORANGE: &str = "#E69F00";
 pub(super) const VERMILION: &str = "#D55E00";
 /// Their reddish purple.
 pub(super) const PURPLE: &str = "#CC79A7";
+/// Their bluish green.
+pub(super) const GREEN: &str = "#009E73";
+/// Their sky blue.
+pub(super) const SKY: &str = "#56B4E9";
 /// The sliding mean.
 pub(super) const RED: &str = "#C8102E";
 /// Bands behind curves.

@@ -70,8 +70,9 @@ impl Watching {
             Err(why) => format!("{}: {why}", names::NOT_WATCHED),
         });
         list.extend(server.map(|server| (names::SERVER_CPUS_WATCHED.to_owned(), server)));
-        let hiccups = format!("wakes later than {} are told, each {}", hiccup::THRESHOLD, self.period);
-        list.push(("hiccup threads".to_owned(), hiccups));
+        let (threshold, each) = (hiccup::THRESHOLD, names::HICCUPS_EACH);
+        let hiccups = format!("wakes later than {threshold} are told{each}{}", self.period);
+        list.push((names::HICCUPS.to_owned(), hiccups));
         list
     }
 

@@ -33,6 +33,7 @@ impl RunOptions {
         match command {
             "search" => self.search.as_ref(),
             "report" => self.report.as_ref(),
+            "attribute" => self.attribute.as_ref(),
             "compare" => self.compare.as_ref(),
             "export" => self.export.as_ref(),
             "store" => self.store.as_ref(),

@@ -13,6 +13,7 @@ fn every_command_has_an_example_and_its_exit_codes() {
         "check",
         "cleanup",
         "report",
+        "attribute",
         "compare",
         "export",
         "search",

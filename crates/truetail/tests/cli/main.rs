@@ -1,5 +1,6 @@
 //! The program as its users meet it: started as a process, judged by what it prints, writes and returns.
 
+mod attributed;
 mod bad_input;
 mod clients;
 mod compared;

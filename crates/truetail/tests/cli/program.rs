@@ -190,6 +190,10 @@ impl Running {
         assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Its threads at present: (name, CPUs that it may use, as the kernel lists them).
     pub(crate) fn threads(&self) -> Vec<(String, String)> {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("its threads");

@@ -1,0 +1,239 @@
+//! The intervals of each observed cause, and what was not looked for.
+
+use super::cpus::{Users, unseen};
+use super::names::{CHECKPOINT, CHECKPOINTS, HARNESS_JVM, HICCUP_CPU};
+use super::{Cause, Watched};
+use crate::input::{Input, Plan};
+use crate::observers::is_off;
+use record::{Event, EventKind, NoiseSourceFacts, Provenance};
+use std::collections::{BTreeMap, BTreeSet};
+use units::Instant;
+
+/// What requests of one recording may have met, on the common axis.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Met {
+    /// By [`Cause::index`]: [begin, end) in any order.
+    intervals: [Vec<(u64, u64)>; Cause::ALL.len()],
+    /// In order.
+    pub(super) moments: Vec<(u64, EventKind, String)>,
+    /// What of a stall may lie before it is seen, ns.
+    pub(super) unseen: u64,
+}
+
+impl Met {
+    pub(super) fn of(&self, cause: Cause) -> &[(u64, u64)] {
+        &self.intervals[cause.index()]
+    }
+
+    fn add(&mut self, cause: Cause, begin: u64, end: u64) {
+        if begin < end {
+            self.intervals[cause.index()].push((begin, end));
+        }
+    }
+}
+
+/// All that was observed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Observed {
+    /// One for each recording.
+    pub(super) met: Vec<Met>,
+    /// Causes that were looked for, or should have been.
+    pub(super) watched: BTreeMap<Cause, Watched>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Why nothing was looked for where nothing was to be.
+const OFF: &str = "`--observers off`";
+
+/// Causes on the server's side: whichever client saw them, they concern all of its requests.
+const SHARED: [Cause; 4] = [Cause::ServerStall, Cause::ServerJvm, Cause::Fault, Cause::Checkpoint];
+
+/// Whether it concerns the requests of all clients.
+pub(super) fn is_shared(cause: Cause) -> bool {
+    SHARED.contains(&cause)
+}
+
+impl Observed {
+    pub(super) fn of(inputs: &[Input], plan: &Plan) -> Observed {
+        let mut all = Observed::default();
+        for (index, input) in inputs.iter().enumerate() {
+            let mut met = Met { unseen: unseen(&input.info.header).0, ..Met::default() };
+            let on_axis = |at: Instant| plan.on_axis(index, at).get().map(|at| at.0);
+            all.add_stalls(input, &mut met, on_axis);
+            input.events.iter().for_each(|event| add_event(event, &mut met, on_axis));
+            met.moments.sort_unstable_by_key(|moment| moment.0);
+            all.expect_pauses(input, &met);
+            all.expect_checkpoints(input);
+            all.met.push(met);
+        }
+        for cause in SHARED {
+            all.share(cause);
+        }
+        for cause in Cause::ALL {
+            if all.met.iter().any(|met| !met.of(cause).is_empty()) {
+                all.watched.entry(cause).or_insert(Watched::Yes);
+            }
+        }
+        all
+    }
+
+    fn share(&mut self, cause: Cause) {
+        let together: Vec<(u64, u64)> = self.met.iter().flat_map(|met| met.of(cause)).copied().collect();
+        if self.met.len() > 1 && !together.is_empty() {
+            self.met.iter_mut().for_each(|met| met.intervals[cause.index()].clone_from(&together));
+        }
+    }
+
+    /// One recording that looked is worth more than one that did not; the latter gets a note.
+    fn watch(&mut self, cause: Cause, input: &Input, watched: Watched) {
+        match (self.watched.get(&cause), watched) {
+            (None, watched) => drop(self.watched.insert(cause, watched)),
+            (Some(Watched::No(why)), Watched::Yes) => {
+                self.notes.push(format!("{}s were not watched in every recording: {why}", cause.name()));
+                self.watched.insert(cause, Watched::Yes);
+            }
+            (Some(Watched::Yes), Watched::No(why)) => {
+                let name = &input.info.name;
+                self.notes.push(format!("{name}: {}s were not watched: {why}", cause.name()));
+            }
+            _ => {}
+        }
+    }
+
+    fn add_stalls(&mut self, input: &Input, met: &mut Met, on_axis: impl Fn(Instant) -> Option<u64>) {
+        let users = Users::of(&input.info.header);
+        let sources = Hiccups::of(&input.noise_sources);
+        for one in input.noise.iter().filter(|one| one.value > 0.0) {
+            let cause = sources.by_index.get(&one.source).and_then(|cpu| users.cause(*cpu));
+            if let (Some(cause), Some(begin), Some(end)) = (cause, on_axis(one.begin), on_axis(one.end)) {
+                // Where the window is longer than the stall, it was woken late at its end.
+                met.add(cause, begin.max(end.saturating_sub(one.value as u64)), end);
+            }
+        }
+        if sources.is_empty() && input.info.header.provenance == Provenance::Simulated {
+            return; // there is no host that could stall
+        }
+        let sides = [(Cause::ClientStall, &users.client), (Cause::ServerStall, &users.server)];
+        for (cause, cpus) in sides.into_iter().filter_map(|(cause, cpus)| Some((cause, cpus.as_ref()?))) {
+            self.watch_side(input, cause, cpus, &sources);
+        }
+        let unknown = sources.available.iter().any(|cpu| users.cause(*cpu) == Some(Cause::HostStall));
+        if unknown {
+            self.watch(Cause::HostStall, input, Watched::Yes);
+        } else if users.client.is_none() && users.server.is_none() {
+            let why = if is_off(input) { OFF.to_owned() } else { sources.why_none() };
+            self.watch(Cause::HostStall, input, Watched::No(why));
+        }
+        if let Some(why) = users.server_unknown {
+            self.watch(Cause::ServerStall, input, Watched::No(why));
+        }
+        if unknown && users.client.is_none() {
+            self.notes.push(format!(
+                "{}: which CPUs the load ran on is not known (`--cpus` states them), so a stall of any watched CPU \
+                 counts as one of the host",
+                input.info.name
+            ));
+        }
+    }
+
+    fn watch_side(&mut self, input: &Input, cause: Cause, cpus: &BTreeSet<usize>, sources: &Hiccups) {
+        let missing: Vec<String> =
+            cpus.difference(&sources.available).map(std::string::ToString::to_string).collect();
+        if !missing.is_empty() && missing.len() == cpus.len() {
+            return self.watch(cause, input, Watched::No(sources.why_none()));
+        }
+        if !missing.is_empty() {
+            let (name, missing) = (&input.info.name, missing.join(","));
+            self.notes.push(format!("{name}: {}s: CPUs {missing} were not watched", cause.name()));
+        }
+        // A CPU that both sides use is the host's, and watched as such.
+        let users = Users::of(&input.info.header);
+        if cpus.iter().any(|cpu| users.cause(*cpu) == Some(cause)) {
+            self.watch(cause, input, Watched::Yes);
+        }
+    }
+
+    /// truetail has no JVM; a tool whose result was imported has one, or had it.
+    fn expect_pauses(&mut self, input: &Input, met: &Met) {
+        let imported = matches!(input.info.header.provenance, Provenance::Imported { .. });
+        if imported && met.of(Cause::HarnessJvm).is_empty() {
+            let why = "no log of the tool's own JVM was given; `--jvm-log` names it".to_owned();
+            self.watch(Cause::HarnessJvm, input, Watched::No(why));
+        }
+    }
+
+    fn expect_checkpoints(&mut self, input: &Input) {
+        let source = input.noise_sources.iter().find(|source| source.name == CHECKPOINTS);
+        let watched = match source.map(|source| &source.available) {
+            Some(Ok(_)) => Watched::Yes,
+            Some(Err(why)) => Watched::No(why.clone()),
+            None if input.info.header.target.starts_with("postgres") => {
+                Watched::No("nobody asked the server for its checkpoints".to_owned())
+            }
+            None => return,
+        };
+        self.watch(Cause::Checkpoint, input, watched);
+    }
+}
+
+/// The sources that watch a CPU each.
+struct Hiccups {
+    by_index: BTreeMap<u16, usize>,
+    available: BTreeSet<usize>,
+    /// Why the first of those that are not available is not.
+    refused: Option<String>,
+}
+
+impl Hiccups {
+    fn of(sources: &[NoiseSourceFacts]) -> Hiccups {
+        let mut found = Hiccups { by_index: BTreeMap::new(), available: BTreeSet::new(), refused: None };
+        for (index, source) in sources.iter().enumerate() {
+            let Some(cpu) = source.name.strip_prefix(HICCUP_CPU).and_then(|cpu| cpu.parse().ok()) else {
+                continue;
+            };
+            match &source.available {
+                Ok(_) => {
+                    found.available.insert(cpu);
+                    found.by_index.extend(u16::try_from(index).map(|index| (index, cpu)));
+                }
+                Err(why) => {
+                    found.refused.get_or_insert_with(|| format!("{}: {why}", source.name));
+                }
+            }
+        }
+        found
+    }
+
+    fn is_empty(&self) -> bool {
+        self.available.is_empty() && self.refused.is_none()
+    }
+
+    fn why_none(&self) -> String {
+        self.refused.clone().unwrap_or_else(|| "no source of the recording watched these CPUs".to_owned())
+    }
+}
+
+/// An event with a length is a cause; one without is a moment, and so is the begin of a phase.
+fn add_event(event: &Event, met: &mut Met, on_axis: impl Fn(Instant) -> Option<u64>) {
+    let Some(begin) = on_axis(event.begin) else { return };
+    let end = on_axis(event.end).unwrap_or(begin);
+    let cause = match event.kind {
+        EventKind::JvmPause if event.subject.starts_with(HARNESS_JVM) => Cause::HarnessJvm,
+        EventKind::JvmPause => Cause::ServerJvm,
+        EventKind::Outage => Cause::Outage,
+        EventKind::Fault => Cause::Fault,
+        EventKind::Reconnected => Cause::Reconnect,
+        EventKind::Other if event.subject == CHECKPOINT => Cause::Checkpoint,
+        EventKind::Other => Cause::OtherEvent,
+        EventKind::Phase
+        | EventKind::ConnectionLost
+        | EventKind::ClockStep
+        | EventKind::FirstError
+        | EventKind::Recorder => return met.moments.push((begin, event.kind, event.subject.clone())),
+    };
+    if begin < end {
+        met.add(cause, begin, end);
+    } else {
+        met.moments.push((begin, event.kind, event.subject.clone()));
+    }
+}

@@ -1,0 +1,190 @@
+//! What all pages say of whose the tail is, in the same words.
+
+use crate::text::{count, time};
+use analysis::attribution::{CauseRow, Piece, SlowRequest, Threshold, Watched};
+use analysis::{Attribution, Cause};
+use units::{Nanos, format_nanos};
+
+/// A cause that explains less is not in the sentence.
+const TOLD: f64 = 0.01;
+/// Pieces of one request that are told, at most.
+const MOST_PIECES: usize = 12;
+
+/// The sentence at the top: `of the 120 slowest requests' time 62 % is stalls of the client's CPUs (p = 0.001), 30 % the
+/// database`.
+pub(crate) fn sentence(attribution: &Attribution) -> String {
+    let told: Vec<String> =
+        attribution.causes.iter().filter(|row| row.share >= TOLD).enumerate().map(told).collect();
+    let mut rest = attribution.causes.iter().filter(|row| row.share < TOLD).map(|row| row.share).sum::<f64>();
+    rest = if rest >= TOLD / 2.0 { rest } else { 0.0 };
+    let others = if rest > 0.0 { format!(", {} other causes", share(rest)) } else { String::new() };
+    let who = match attribution.examined {
+        1 => "the slowest request's".to_owned(),
+        n => format!("the {} slowest requests'", count(n)),
+    };
+    format!("of {who} time {}{others}{}", told.join(", "), unknown(attribution))
+}
+
+/// What nobody looked for is in what is left.
+fn unknown(attribution: &Attribution) -> String {
+    let missing = attribution.causes.iter().filter(|row| row.watched != Watched::Yes);
+    let missing: Vec<&str> = missing.map(|row| row.cause.name()).collect();
+    match missing.is_empty() {
+        true => String::new(),
+        false => format!("; not watched, and so not told apart: {}", missing.join(", ")),
+    }
+}
+
+fn told((index, row): (usize, &CauseRow)) -> String {
+    let is = if index == 0 { "is " } else { "" };
+    // That no session was left is known, and no matter of chance.
+    let p = row.association.as_ref().filter(|_| row.cause != Cause::Outage);
+    let p = p.map_or_else(String::new, |a| format!(" (p = {})", p_value(a.p_value)));
+    format!("{} {is}{}{p}", share(row.share), all_of(row.cause))
+}
+
+/// The cause in a sentence on shares.
+fn all_of(cause: Cause) -> &'static str {
+    match cause {
+        Cause::ClientStall => "stalls of the client's CPUs",
+        Cause::ServerStall => "stalls of the server's CPUs",
+        Cause::HostStall => "stalls of the host",
+        Cause::HarnessJvm => "pauses of the harness JVM",
+        Cause::ServerJvm => "pauses of the server JVM",
+        Cause::Outage => "outages",
+        Cause::Fault => "faults",
+        Cause::Checkpoint => "checkpoints",
+        Cause::Reconnect => "reconnects",
+        Cause::OtherEvent => "other events",
+        Cause::PoolWait => "pool wait",
+        Cause::Lag => "lag",
+        Cause::PickUp => "pick-up",
+        Cause::Database => "the database",
+    }
+}
+
+/// A share in per cent. Nothing is zero only if it is.
+pub(crate) fn share(share: f64) -> String {
+    match 100.0 * share {
+        p if p == 0.0 => "0 %".to_owned(),
+        p if p < 0.1 => "< 0.1 %".to_owned(),
+        p if p < 9.95 => format!("{p:.1} %"),
+        p if p > 99.5 && share < 1.0 => "> 99 %".to_owned(),
+        p => format!("{p:.0} %"),
+    }
+}
+
+pub(crate) fn p_value(p: f64) -> String {
+    if p < 0.0095 { format!("{p:.3}") } else { format!("{p:.2}") }
+}
+
+/// How many times as much as by chance: three digits, without a unit.
+pub(crate) fn times_chance(ratio: f64) -> String {
+    match ratio {
+        r if !r.is_finite() => "∞".to_owned(),
+        r if r < 9.95 => format!("{r:.1}"),
+        r => count(r.round() as u64),
+    }
+}
+
+/// The same with its interval.
+pub(crate) fn times_chance_interval(row: &CauseRow) -> Option<String> {
+    let ratio = &row.association.as_ref()?.ratio;
+    let point = times_chance(ratio.point);
+    Some(match ratio.interval {
+        Some((low, high)) => format!("{point} [{}, {}]", times_chance(low), times_chance(high)),
+        None => point,
+    })
+}
+
+/// What counts as slow: `slow: response times from 12.3 ms (Read), 20.1 ms (Update) on, the slowest thousandth of each`.
+pub(crate) fn slow(attribution: &Attribution) -> String {
+    let name = attribution.measure.name();
+    match attribution.threshold {
+        Threshold::Above(limit) => format!("slow is a {name} above {}", format_nanos(limit)),
+        Threshold::ByOperation => {
+            let limits = attribution.limits.iter();
+            let limits: Vec<String> =
+                limits.map(|l| format!("{} ({})", format_nanos(l.limit), l.operation)).collect();
+            let shown = limits.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
+            let more = if limits.len() > 8 { ", …" } else { "" };
+            format!("slow is the slowest thousandth of each operation: a {name} from {shown}{more} on")
+        }
+    }
+}
+
+/// Causes that nobody looked for: what they cost is unknown. Empty when all were.
+pub(crate) fn unwatched(attribution: &Attribution) -> Vec<String> {
+    let why = |row: &CauseRow| match &row.watched {
+        Watched::Yes => None,
+        Watched::No(why) => Some(format!("{}: not watched ({why})", row.cause.name())),
+    };
+    attribution.causes.iter().filter_map(why).collect()
+}
+
+/// Causes that were seen, and that the slow requests meet no more often than by chance.
+pub(crate) fn by_chance(attribution: &Attribution) -> Vec<String> {
+    let seen = attribution.causes.iter().filter(|row| !row.is_shown && row.cause.is_observed());
+    let said = |row: &CauseRow| {
+        let a = row.association.as_ref()?;
+        let of_all = a.overlap / attribution.time.0.max(1) as f64;
+        Some(format!(
+            "{} overlap {} of the time, no more than by chance (p = {})",
+            all_of(row.cause),
+            share(of_all),
+            p_value(a.p_value)
+        ))
+    };
+    seen.filter_map(said).collect()
+}
+
+/// One request in a line: `50.6 ms  Read at 4.123 s, session 3: 49.9 ms stall of the client's CPUs, 0.7 ms database`.
+pub(crate) fn line(one: &SlowRequest) -> String {
+    format!("{}  {}: {}", format_nanos(one.whole), whose(one), timeline(one))
+}
+
+/// Which request it is.
+pub(crate) fn whose(one: &SlowRequest) -> String {
+    let session = match one.session {
+        record::NO_SESSION => "no session".to_owned(),
+        n => format!("session {n}"),
+    };
+    format!("{} at {:.3} s, {session}", one.operation, one.at.0 as f64 / 1e9)
+}
+
+/// Its pieces in order, with what happened at a moment. Those below a hundredth of the whole are told together.
+pub(crate) fn timeline(one: &SlowRequest) -> String {
+    let least = one.whole.0 / 100;
+    let mut told: Vec<Piece> = Vec::new();
+    let (mut short, mut short_count) = (0, 0u64);
+    for next in &one.pieces {
+        match told.last_mut() {
+            _ if next.length.0 < least => {
+                short += next.length.0;
+                short_count += 1;
+            }
+            Some(last) if last.cause == next.cause && last.is_behind == next.is_behind => {
+                last.length.0 += next.length.0;
+            }
+            _ => told.push(*next),
+        }
+    }
+    let mut words: Vec<String> = told.iter().take(MOST_PIECES).map(piece).collect();
+    if told.len() > MOST_PIECES {
+        words.push(format!("{} pieces more", told.len() - MOST_PIECES));
+    }
+    if short >= least.max(1) {
+        words.push(format!("{} in {short_count} short pieces", time(short as f64)));
+    }
+    for mark in one.marks.iter().take(2) {
+        let after = format_nanos(Nanos(mark.at.0.saturating_sub(one.at.0)));
+        let subject = if mark.subject.is_empty() { String::new() } else { format!(" {}", mark.subject) };
+        words.push(format!("[{}{subject} after {after}]", mark.kind.name()));
+    }
+    words.join(", ")
+}
+
+fn piece(piece: &Piece) -> String {
+    let behind = if piece.is_behind { "behind the " } else { "" };
+    format!("{} {behind}{}", time(piece.length.0 as f64), piece.cause.name())
+}

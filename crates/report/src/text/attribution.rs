@@ -1,0 +1,122 @@
+//! Whose tail it is.
+
+use super::table::Table;
+use super::{Page, TextOptions, count};
+use crate::attribution::{
+    by_chance, line, p_value, sentence, share, slow, times_chance, times_chance_interval, unwatched,
+};
+use crate::text::paint::Paint;
+use analysis::attribution::{CauseRow, Watched};
+use analysis::{Analysis, Attribution};
+use units::format_nanos;
+
+/// Slow requests on the page; `truetail attribute` shows all.
+const SHOWN: usize = 5;
+/// Causes that explain less are not on the page.
+const LEAST: f64 = 0.005;
+/// Causes on the page, at most.
+const MOST_CAUSES: usize = 6;
+/// Longest line of one request on the page: the rest is in the report.
+const LONGEST: usize = 78;
+
+/// The page of `truetail attribute`: the section alone, in full.
+pub fn attribution_page(analysis: &Analysis, options: &TextOptions) -> String {
+    let paint = Paint { colour: options.colour };
+    let mut page = Page { analysis, paint, width: options.width, text: String::new() };
+    page.headline();
+    page.verdict();
+    match &analysis.attribution {
+        None => page.line("no request is slow: there is none, or all took the same time"),
+        Some(attribution) => page.attribution_in_full(attribution),
+    }
+    page.text.truncate(page.text.trim_end().len());
+    page.text + "\n"
+}
+
+impl Page<'_> {
+    /// The section; nothing where no request is slow.
+    pub(super) fn attribution(&mut self) {
+        let analysis = self.analysis;
+        let Some(attribution) = &analysis.attribution else { return };
+        self.wrapped("", "  ", &format!("whose tail is it: {}", sentence(attribution)));
+        self.text.push_str(&table(attribution).render(&self.paint, self.width));
+        for one in attribution.worst.iter().take(SHOWN) {
+            self.line(&format!("  {}", cut(&line(one), LONGEST)));
+        }
+        self.line("");
+    }
+
+    fn attribution_in_full(&mut self, attribution: &Attribution) {
+        self.wrapped("", "  ", &sentence(attribution));
+        self.line("");
+        self.text.push_str(&full_table(attribution).render(&self.paint, self.width));
+        self.line("");
+        let (missing, chance) = (unwatched(attribution), by_chance(attribution));
+        let notes = [slow(attribution)];
+        for note in notes.iter().chain(&missing).chain(&chance).chain(&attribution.notes) {
+            self.wrapped("", "  ", note);
+        }
+        self.line("");
+        self.line(&self.paint.head("the slowest requests"));
+        for one in &attribution.worst {
+            self.wrapped("  ", "      ", &line(one));
+        }
+    }
+}
+
+/// A line that is too long ends after its last whole piece.
+fn cut(line: &str, most: usize) -> String {
+    if line.chars().count() <= most {
+        return line.to_owned();
+    }
+    let fits: String = line.chars().take(most - 3).collect();
+    format!("{}, …", fits.rsplit_once(", ").map_or(fits.as_str(), |(whole, _)| whole))
+}
+
+/// The causes that explain something, on a page with much else.
+fn table(attribution: &Attribution) -> Table {
+    let head = ["cause", "share", "largest in", "touches", "× chance", "p"];
+    let mut table = Table::new(head.map(str::to_owned).to_vec());
+    let of_some_weight = |row: &&CauseRow| row.share >= LEAST && row.watched == Watched::Yes;
+    for row in attribution.causes.iter().filter(of_some_weight).take(MOST_CAUSES) {
+        let chance = row.association.as_ref().map_or_else(String::new, |a| times_chance(a.ratio.point));
+        table.row(vec![
+            row.cause.name().to_owned(),
+            share(row.share),
+            count(row.largest),
+            count(row.touched),
+            chance,
+            p(row),
+        ]);
+    }
+    table
+}
+
+fn p(row: &CauseRow) -> String {
+    row.association.as_ref().map_or_else(String::new, |a| p_value(a.p_value))
+}
+
+/// All of them, with all that is known.
+fn full_table(attribution: &Attribution) -> Table {
+    let head = ["cause", "share", "time", "of it behind", "largest in", "touches", "× chance", "p"];
+    let mut table = Table::new(head.map(str::to_owned).to_vec());
+    for row in attribution.causes.iter().filter(|row| row.watched == Watched::Yes) {
+        let behind = if row.cause.blocks() { format_nanos(row.behind) } else { String::new() };
+        let chance = match times_chance_interval(row) {
+            Some(interval) => interval,
+            None if row.cause.is_observed() => "none seen".to_owned(),
+            None => String::new(),
+        };
+        table.row(vec![
+            row.cause.name().to_owned(),
+            share(row.share),
+            format_nanos(row.time),
+            behind,
+            count(row.largest),
+            count(row.touched),
+            chance,
+            p(row),
+        ]);
+    }
+    table
+}
