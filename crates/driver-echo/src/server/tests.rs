@@ -6,7 +6,6 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 use testkit::alloc::{CountingAlloc, counted};
-use testkit::directory::Directory;
 use testkit::syscalls::{Violation, only_syscalls};
 
 #[global_allocator]
@@ -44,8 +43,8 @@ fn request(payload: &[u8], wanted: u32) -> Vec<u8> {
 
 #[test]
 fn many_clients_are_answered_over_tcp_and_unix() {
-    let directory = Directory::new("echo");
-    let path = directory.path().join("s");
+    let path = std::env::temp_dir().join(format!("truetail-echo-turns-{}", std::process::id()));
+    let _ = std::fs::remove_file(&path); // of an earlier test with the same process id
     let tcp = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = tcp.local_addr().unwrap();
     let listeners = vec![Listener::Tcp(tcp), Listener::Unix(UnixListener::bind(&path).unwrap())];
@@ -69,6 +68,7 @@ fn many_clients_are_answered_over_tcp_and_unix() {
     unix.iter_mut().enumerate().for_each(|(number, stream)| check(number, stream));
     assert_eq!((server.totals.connections, server.totals.answered), (80, 80));
     drop((tcp, unix));
+    std::fs::remove_file(&path).unwrap();
     settle(&mut server);
     assert_eq!(server.free.len(), server.clients.len(), "who has gone leaves nothing behind");
 }

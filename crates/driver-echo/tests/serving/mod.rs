@@ -6,29 +6,29 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
-use testkit::directory::Directory;
 
 pub(crate) struct Serving {
     address: SocketAddr,
     path: PathBuf,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<std::io::Result<Totals>>>,
-    _directory: Directory,
 }
 
 impl Serving {
     pub(crate) fn start() -> Serving {
-        let directory = Directory::new("echo");
-        let path = directory.path().join("s");
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("truetail-echo-{}-{number}", std::process::id()));
+        let _ = std::fs::remove_file(&path); // of an earlier test with the same process id
         let tcp = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = tcp.local_addr().unwrap();
         let listeners = vec![Listener::Tcp(tcp), Listener::Unix(UnixListener::bind(&path).unwrap())];
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = Some(std::thread::spawn(move || serve(listeners, 100, &stopped)));
-        Serving { address, path, stop, thread, _directory: directory }
+        Serving { address, path, stop, thread }
     }
 
     pub(crate) fn tcp_url(&self, options: &str) -> String {
@@ -43,6 +43,7 @@ impl Serving {
 impl Drop for Serving {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
+        let _ = std::fs::remove_file(&self.path);
         let ended = self.thread.take().map(JoinHandle::join);
         assert!(matches!(ended, Some(Ok(Ok(_)))) || std::thread::panicking());
     }
