@@ -1,5 +1,6 @@
 //! Flags and their texts.
 
+use crate::echo::EchoArguments;
 use crate::output;
 use crate::prove::ProveArguments;
 use crate::registry::{TARGETS, WORKLOADS};
@@ -171,6 +172,9 @@ pub(crate) enum Command {
     /// Find the highest offered rate that holds a limit on response time
     #[command(after_help = SEARCH_EXAMPLES)]
     Search(SearchArguments),
+    /// Run a server that answers at once, for the target echo:
+    #[command(after_help = ECHO_EXAMPLES)]
+    Echo(EchoArguments),
     /// Run a simulated store whose latencies are known, for RESP and PostgreSQL clients
     #[command(after_help = STORE_EXAMPLES)]
     Store(StoreArguments),
@@ -244,6 +248,13 @@ Examples:
   truetail store --service '99% 1ms + 1% 100ms' --servers 8 --postgres 0.0.0.0:5432 --resp none
   truetail store --replicas 3 --replication-delay exp:20ms --read-preference secondary --ack quorum
   truetail store --fault delay:800ms@request=1000        later: redis-cli -p 7379 TRUETAIL fault error:busy@next
+Exit codes: 0 ended as asked, 2 could not be started or had to end.";
+
+const ECHO_EXAMPLES: &str = "\
+Examples:
+  truetail echo                                    at 127.0.0.1:7377; Ctrl-C ends it
+  truetail echo --listen 0.0.0.0:7377              for load machines: run echo://THIS-HOST:7377, floor --echo THIS-HOST:7377
+  truetail echo --unix /tmp/echo.sock --cpus 0-1
 Exit codes: 0 ended as asked, 2 could not be started or had to end.";
 
 const PROVE_EXAMPLES: &str = "\

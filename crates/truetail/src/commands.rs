@@ -3,7 +3,7 @@
 use crate::cli::{Cli, Command, ReportArguments, RunArguments};
 use crate::dataset::Verb;
 use crate::settings::{self, RunOptions};
-use crate::{Ended, dataset, export, output, prove, run, search, store};
+use crate::{Ended, dataset, echo, export, output, prove, run, search, store};
 use analysis::{Analysis, OverlayOptions, VerdictState};
 use anyhow::{Context, bail};
 use driver::Execution;
@@ -27,6 +27,7 @@ pub(crate) fn dispatch(arguments: Cli) -> anyhow::Result<Ended> {
         Command::Compare(arguments) => compare::run(arguments, json),
         Command::Export(arguments) => export::run(arguments, json),
         Command::Search(arguments) => search::run(arguments, json),
+        Command::Echo(arguments) => echo::run(&arguments, json),
         Command::Store(arguments) => store::run(&arguments, json),
         Command::Prove(arguments) => prove::run(&arguments, json),
         Command::Experiment(arguments) => experiment::run(&arguments, json),

@@ -11,6 +11,7 @@
 mod cli;
 mod commands;
 mod dataset;
+mod echo;
 mod export;
 mod host;
 mod interrupt;

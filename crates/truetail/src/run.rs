@@ -99,7 +99,7 @@ fn require_client_count(
     choice: &WorkloadChoice,
 ) -> anyhow::Result<()> {
     let ClientNumber { number, of } = choice.client;
-    let none = matches!(target, AnyTarget::Null(_));
+    let none = matches!(target, AnyTarget::Null(_) | AnyTarget::Echo(_));
     if number > 0 && of.is_none() && !none && workload.clients_collide() {
         bail!(
             "--client {number} with --workload {}: clients that insert must know how many they are, or they \
@@ -130,6 +130,7 @@ pub(crate) fn write_report(analysis: &Analysis, directory: &Path) -> anyhow::Res
 fn execution_of(target: &AnyTarget) -> Execution {
     match target {
         AnyTarget::Null(target) => target.execution(),
+        AnyTarget::Echo(target) => target.execution(),
         AnyTarget::Sqlite(target) => target.execution(),
         AnyTarget::Postgres(target) => target.execution(),
         AnyTarget::Redis(target) => target.execution(),

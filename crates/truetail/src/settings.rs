@@ -21,7 +21,7 @@ pub(crate) use client::ClientNumber;
 #[derive(Args, Serialize, Deserialize, Clone, PartialEq, Debug, Default)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct RunOptions {
-    /// Where to send requests: sqlite:, sqlite:PATH, postgres://…, null: [default: sqlite:]
+    /// Where to send requests: sqlite:, sqlite:PATH, postgres://…, redis://…, echo://…, null: [default: sqlite:]
     #[arg(value_name = "TARGET")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) target: Option<String>,
@@ -323,7 +323,8 @@ impl RunOptions {
 
     /// What is asked of a target when nothing is said.
     pub(crate) fn default_workload(&self) -> &'static str {
-        if self.has_key_value_target() { "noop" } else { "ycsb" }
+        let echoes = self.target.as_deref().is_some_and(|text| text.starts_with("echo:"));
+        if self.has_key_value_target() || echoes { "noop" } else { "ycsb" }
     }
 
     fn has_key_value_target(&self) -> bool {

@@ -183,9 +183,8 @@ fn stood_still(still: &Standstill) -> String {
 fn late(histogram: &LogHistogram) -> Option<[(&'static str, Nanos); 4]> {
     let (count, max) = (histogram.count(), histogram.max()?);
     let ranks = Ranks::new(histogram);
-    let [p50, _, _, _, p99, p999, _] = Quantile::PRINTED.map(|quantile| {
-        Nanos(ranks.at(quantile.rank(count)).map_or(max, |(_, high)| high.min(max)))
-    });
+    let [p50, _, _, _, p99, p999, _] = Quantile::PRINTED
+        .map(|quantile| Nanos(ranks.at(quantile.rank(count)).map_or(max, |(_, high)| high.min(max))));
     Some([("p50", p50), ("p99", p99), ("p99.9", p999), ("max", Nanos(max))])
 }
 
