@@ -102,6 +102,16 @@ impl Grade {
         Grade { rows, requests: truth.response.count, measured: response.count }
     }
 
+    /// With how late requests were sent on average, ns. A request that is sent late is answered late, in truth as well:
+    /// of all rows this alone shows a harness that is slow to send.
+    #[must_use]
+    pub fn with_lag(mut self, mean: f64) -> Grade {
+        let (measure, statistic) = (Measure::Lag, Statistic::Mean);
+        let limit = LIVE_TIME.0 as f64;
+        self.rows.push(Row { measure, statistic, truth: 0.0, measured: Some(mean), limit });
+        self
+    }
+
     /// Whether every request was measured and every figure is within its limit.
     pub fn passed(&self) -> bool {
         !self.rows.is_empty() && self.measured == self.requests && self.rows.iter().all(Row::passed)
@@ -138,6 +148,17 @@ mod tests {
     fn truth() -> Truth {
         let figures = Figures::from_ranks(1000, 10e6, |rank| rank as f64 * 20e3);
         Truth { response: figures, service: figures }
+    }
+
+    #[test]
+    fn a_harness_that_sends_late_does_not_pass() {
+        let truth = truth();
+        let limits = Limits::Live { host_hiccup: Nanos::ZERO };
+        let grade = || Grade::new(&truth, &truth.response, &truth.service, limits);
+        assert!(grade().with_lag(0.29e6).passed());
+        let late = grade().with_lag(5e6);
+        assert!(!late.passed());
+        assert_eq!(late.broken().map(|row| row.measure).collect::<Vec<_>>(), [Measure::Lag]);
     }
 
     #[test]

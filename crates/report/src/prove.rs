@@ -12,7 +12,7 @@ pub use crate::json::proof as json;
 pub use crate::svg::proof_figures as figures;
 pub use crate::text::prove_page as text;
 
-use prove::verdict::Placed;
+use prove::verdict::{Placed, Verdict};
 use prove::{Proof, Statistic, ToolResult};
 
 /// In one line: how many scenarios truetail passed.
@@ -44,9 +44,10 @@ pub(crate) fn factor_words(factor: Option<f64>) -> String {
     }
 }
 
-/// The worst factor of a tool over all scenarios whose figure can tell, by distance from 1.
+/// The worst factor of a tool over all scenarios that were judged and whose figure can tell, by distance from 1.
 pub(crate) fn worst_factor(tool: &ToolResult, statistic: Statistic) -> Option<f64> {
-    let placed = tool.scenarios.iter().flat_map(|s| &s.judgement.placed);
+    let judged = tool.scenarios.iter().map(|s| &s.judgement).filter(|j| j.verdict != Verdict::CannotTell);
+    let placed = judged.flat_map(|judgement| &judgement.placed);
     let tells = |p: &&Placed| p.statistic == statistic && p.place != prove::verdict::Place::CannotTell;
     let factors = placed.filter(tells).filter_map(Placed::factor);
     factors.max_by(|a, b| a.ln().abs().total_cmp(&b.ln().abs()))

@@ -156,3 +156,45 @@ fn an_occupied_directory_is_left_as_it_is() {
     let left: Vec<_> = std::fs::read_dir(scratch.path("a")).expect("the directory").collect();
     assert_eq!(left.len(), 1, "{left:?}");
 }
+
+/// Over TCP, in both protocols: how near its figures are depends on this machine, what is compared with what does not.
+#[test]
+fn a_live_run_is_graded_by_the_truth_of_the_same_run() {
+    let _alone = alone();
+    let scratch = Scratch::new("prove-live");
+    let proof = scratch.truetail(&["prove", "--live", "--scenario", "hiccup-80", "--json", "-o", "a"]);
+    let code = proof.code;
+    let proof = proof.json();
+    assert_eq!(code, Some(if proof["passed"] == true { 0 } else { 1 }));
+    assert_eq!(undescribed(&proof), Vec::<String>::new());
+    let runs = proof["scenarios"].as_array().expect("scenarios");
+    assert_eq!(names(&proof["scenarios"], "protocol"), ["resp", "postgres"]);
+    assert_eq!(proof["passed"], runs.iter().all(|run| run["passed"] == true));
+    for run in runs {
+        assert_eq!(run["requests"], 16_000);
+        assert_eq!(run["measured_requests"], run["requests"], "{run:#}");
+        assert!(run["host_standstill"].as_f64().is_some_and(|share| (0.0..1.0).contains(&share)), "{run:#}");
+        let rows = run["rows"].as_array().expect("rows");
+        let row = |measure: &str, statistic: &str| {
+            let found = rows.iter().find(|row| row["measure"] == measure && row["statistic"] == statistic);
+            found.unwrap_or_else(|| panic!("no {statistic} of the {measure} in {run:#}"))
+        };
+        assert_eq!(row("lag", "mean")["limit"], 300_000.0);
+        assert!(row("service_time", "p99")["limit"].is_null());
+        for row in rows {
+            let within = row["limit"]
+                .as_f64()
+                .is_none_or(|limit| row["error"].as_f64().is_some_and(|error| error.abs() <= limit));
+            assert!(within || run["passed"] == false, "{row:#}");
+        }
+        // The stall of 300 ms and the queue behind it, on both sides; a busy machine adds to it.
+        let p99 = row("response_time", "p99");
+        let (truth, measured) = (p99["true"].as_f64().unwrap(), p99["measured"].as_f64().unwrap());
+        assert!(truth > 280e6 && (0.98..1.5).contains(&(measured / truth)), "{p99:#}");
+        for directory in ["run", "truth"] {
+            let place =
+                scratch.path("a").join(run["protocol"].as_str().unwrap()).join("hiccup-80").join(directory);
+            assert!(place.exists(), "{}", place.display());
+        }
+    }
+}

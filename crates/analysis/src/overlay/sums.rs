@@ -374,7 +374,9 @@ fn numbers(histogram: &LogHistogram) -> Vec<(OverlayStatistic, f64)> {
     let n = histogram.count();
     let Some(max) = histogram.max() else { return Vec::new() };
     let ranks = Ranks::new(histogram);
-    let at = |q| ranks.at(q.rank(n)).map(|(low, high)| (OverlayStatistic::Quantile(q), middle(low, high)));
+    let at = |q: Quantile| {
+        ranks.at(q.rank(n)).map(|(low, high)| (OverlayStatistic::Quantile(q), middle(low, high)))
+    };
     let mut numbers = vec![(OverlayStatistic::Mean, histogram.sum() as f64 / n as f64)];
     numbers.extend(quantiles().filter_map(at));
     numbers.push((OverlayStatistic::Max, max as f64));
