@@ -143,6 +143,7 @@ pub(crate) fn conclude(inputs: Vec<Input>, plan: &Plan, all: Accumulator, option
         heat_maps,
         recordings: inputs.into_iter().map(|i| i.info).collect(),
         overlay: None,
+        floor: None,
     }
 }
 

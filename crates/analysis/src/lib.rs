@@ -19,6 +19,7 @@ mod compared;
 mod comparison;
 mod composition;
 mod evidence;
+mod floor;
 mod heat;
 mod host;
 mod input;
@@ -37,6 +38,7 @@ mod summary;
 pub use analyse::{analyse, analyse_batches};
 pub use compared::{ComparedRow, Unit};
 pub use comparison::{CompareError, CompareOptions, ComparedMeasure, Comparison, compare};
+pub use floor::{Floor, FloorKind, FloorPart, FloorRow, FloorShare, RunFloor};
 pub use input::{AnalysisError, Input, Options};
 pub use model::{
     Analysis, Anatomy, AnatomyRow, BoxPlot, ClientTotals, Counts, Extreme, HeatMap, LoadPoint,
