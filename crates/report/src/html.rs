@@ -12,6 +12,7 @@ mod blob;
 mod drawn;
 mod facts;
 mod figures;
+mod floor;
 mod head;
 mod markup;
 mod prove;
@@ -19,6 +20,7 @@ mod staleness;
 mod tables;
 mod truth;
 
+pub use floor::floor_page;
 pub use prove::prove_page;
 
 use crate::svg::has_anatomy;
@@ -60,6 +62,10 @@ pub fn page(analysis: &Analysis) -> String {
         head::verdict(analysis),
         head::key_numbers(analysis),
         section("quantiles", "Quantiles", &head::quantiles(analysis)),
+        analysis
+            .floor
+            .as_ref()
+            .map_or_else(String::new, |floor| section("floor", "Floor", &floor::content(floor))),
         analysis.staleness.as_ref().map_or_else(String::new, |staleness| {
             section("staleness", "Read-after-write lag", &staleness::content(staleness))
         }),
@@ -128,7 +134,12 @@ fn places(analysis: &Analysis) -> String {
         let says = "How long the slowest requests took: each step to the right leaves a tenth of them. \
                     Whiskers are the intervals of the printed quantiles. Dotted where fewer than ten requests lie \
                     beyond: what happened, not what to expect.";
-        markup += &place("spectrum", 0, "Percentile spectrum", says);
+        let floor = if analysis.floor.is_some() {
+            " Thin and grey: the floor, what the measuring side itself took right before the run."
+        } else {
+            ""
+        };
+        markup += &place("spectrum", 0, "Percentile spectrum", &format!("{says}{floor}"));
         let says = format!(
             "{} of each operation: the box holds the middle half, the line in it is the median, whiskers reach \
              to 1.5 box lengths; marks are the 0th, 95th, 99th and 100th percentile.",

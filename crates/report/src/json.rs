@@ -2,10 +2,12 @@
 //!
 //! Times are nanoseconds, rates per second. What is not known is null, never zero.
 
+mod floor;
 mod prove;
 mod staleness;
 mod truth;
 
+pub use floor::floor_document;
 pub use prove::proof;
 
 use analysis::{
@@ -38,6 +40,7 @@ pub fn document(analysis: &Analysis) -> Value {
         "recordings": analysis.recordings.iter().map(recording).collect::<Vec<_>>(),
         "staleness": staleness::staleness(analysis.staleness.as_ref()),
         "truth": truth::truth(analysis.overlay.as_ref()),
+        "floor": floor::run_floor(analysis.floor.as_ref()),
     })
 }
 

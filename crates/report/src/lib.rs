@@ -1,6 +1,7 @@
 //! Renders analyses: text, JSON, HTML, SVG. Renderers compute nothing; all numbers are in the analysis.
 #![deny(missing_docs)]
 
+pub mod floor;
 pub mod html;
 pub mod json;
 pub mod prove;

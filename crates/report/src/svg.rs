@@ -8,6 +8,7 @@ mod anatomy;
 mod axis;
 mod boxes;
 mod canvas;
+mod floor;
 mod heat;
 mod joining;
 mod league;
@@ -18,6 +19,8 @@ mod series;
 mod spectrum;
 mod timeline;
 mod truth;
+
+pub use floor::floor_figure;
 
 use analysis::{Analysis, MeasureSummary, ScopeSummary};
 use record::Measure;

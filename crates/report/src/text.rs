@@ -5,6 +5,7 @@
 
 mod comparison;
 mod facts;
+mod floor;
 pub(crate) mod nosqlmark;
 mod paint;
 pub(crate) mod prove;
@@ -16,6 +17,7 @@ mod times;
 mod truth;
 
 pub use comparison::comparison_page;
+pub use floor::floor_page;
 pub use prove::prove_page;
 pub use repeats::repeats_page;
 
@@ -45,6 +47,7 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     page.verdict();
     page.load();
     page.times();
+    page.floor();
     page.operations();
     page.phases();
     page.clients();
