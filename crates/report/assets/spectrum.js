@@ -126,7 +126,10 @@ function drawFloor(plot, floor, x, y, end) {
 function floorLines(floors, { x }, px) {
   const at = x.invert(px);
   const reached = floors.filter((f) => f.points.length > 0 && f.points[f.points.length - 1][0] >= at * 0.999);
-  return reached.map((f) => `floor, ${f.name}: ${timeWords(f.points[firstFrom(f.points.map((p) => p[0]), at)][1])}`);
+  return reached.map((f) => {
+    const index = Math.min(firstFrom(f.points.map((p) => p[0]), at), f.points.length - 1);
+    return `floor, ${f.name}: ${timeWords(f.points[index][1])}`;
+  });
 }
 
 function spectrumLines(spectra, { x }, px) {

@@ -13,6 +13,7 @@ mod commands;
 mod dataset;
 mod echo;
 mod export;
+mod floor;
 mod host;
 mod interrupt;
 mod output;
