@@ -37,12 +37,12 @@ impl FloorKind {
         }
     }
 
-    /// What its times are made of.
+    /// What its times are made of besides those of the part before.
     pub fn made_of(self) -> &'static str {
         match self {
             FloorKind::Null => "harness",
-            FloorKind::Echo => "harness + kernel",
-            FloorKind::NoOp => "harness + kernel + protocol",
+            FloorKind::Echo => "+ kernel",
+            FloorKind::NoOp => "+ protocol",
         }
     }
 

@@ -11,7 +11,7 @@ function spectrumFigure(figure, data) {
     colour: s.key === "response_time" ? "response" : "service",
     points: s.points.map(([q, ns]) => [beyond(q, s.n), ns, q]),
   }));
-  const floors = data.floors.map((f) => ({ ...f, points: f.points.map(([q, ns]) => [1 / (1 - q), ns, q]) }));
+  const floors = styled(data.floors).map((f) => ({ ...f, points: f.points.map(([q, ns]) => [1 / (1 - q), ns, q]) }));
   const own = spectra.flatMap((s) => s.points);
   const end = Math.max(...own.map(([x]) => x), 10);
   const all = [...own, ...floors.flatMap((f) => f.points.filter(([x]) => x <= end))];
@@ -41,7 +41,7 @@ function spectrumFigure(figure, data) {
   });
   plot.legend([
     ...spectra.map((s) => ["line", s.colour, s.measure]),
-    ...(floors.length === 0 ? [] : [["line", "muted", "floor"]]),
+    ...floors.map((f) => [f.dash[0] < 3 ? "dots" : "dashes", f.colour, `floor: ${f.name}`]),
     ["dots", "muted", `fewer than ${LEAST_BEYOND} requests beyond`],
     ...(data.believable === 1 ? [] : [["box", "doubt", `not shown to be the database’s own${reason(data)}`]]),
   ]);
@@ -109,16 +109,27 @@ function drawSpectrum(plot, spectrum, x, y) {
   return spectrum.points.length;
 }
 
-/** Thin, so that nobody takes it for a result; its name stands at its end. Gives what was drawn. */
+const DOTS = [1.5, 3];
+const DASHES = [6, 4];
+
+/** Each floor with a kind of line and a colour that no result has: what is asked for nothing has four of them. */
+function styled(floors) {
+  let noops = 0;
+  return floors.map((f) => {
+    if (f.kind === "null") return { ...f, colour: "point", dash: DOTS };
+    if (f.kind === "echo") return { ...f, colour: "ink", dash: DASHES };
+    const [colour, dash] = [["event", DOTS], ["event", DASHES], ["lag", DOTS], ["lag", DASHES]][noops % 4];
+    noops += 1;
+    return { ...f, colour, dash };
+  });
+}
+
+/** Thin, so that nobody takes it for a result. Gives what was drawn. */
 function drawFloor(plot, floor, x, y, end) {
-  const { pen, colours } = plot;
   const points = floor.points.filter(([at]) => at <= end);
-  if (points.length === 0) return [floor.name, 0];
-  pen.strokeStyle = colours.muted;
-  pen.lineWidth = 1.25;
-  drawCurve(plot, points, x, y, floor.decisive ? [7, 4] : [2, 3]);
-  const [at, ns] = points[points.length - 1];
-  plot.label(`floor: ${floor.name}`, x(at) - 4, y(ns) - 8, "right", colours.muted);
+  plot.pen.strokeStyle = plot.colours[floor.colour];
+  plot.pen.lineWidth = 1.25;
+  drawCurve(plot, points, x, y, floor.dash);
   return [floor.name, points.length];
 }
 

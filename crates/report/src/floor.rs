@@ -125,7 +125,7 @@ fn plain(share: &FloorShare) -> String {
     match (share.all, share.ratio.interval) {
         (true, _) => "all of it".to_owned(),
         // Without an interval one digit is more than is known for certain.
-        (false, None) => format!("{most}about {}", percent(one_digit(share.ratio.point))),
+        (false, None) => format!("{most}about {}", one_digit(share.ratio.point)),
         (false, Some(_)) => format!("{most}{}", percent(share.ratio.point)),
     }
 }
@@ -138,12 +138,16 @@ pub(crate) fn share_words(share: &FloorShare) -> String {
     }
 }
 
-fn one_digit(value: f64) -> f64 {
-    if !(value > 0.0 && value.is_finite()) {
-        return 0.0;
+/// Per cents of one digit.
+fn one_digit(share: f64) -> String {
+    let percent = 100.0 * share;
+    match percent {
+        p if p >= 0.95 => {
+            let decade = 10f64.powf(p.log10().floor());
+            format!("{:.0} %", (p / decade).round() * decade)
+        }
+        _ => "1 % or less".to_owned(),
     }
-    let decade = 10f64.powf(value.log10().floor());
-    (value / decade).round() * decade
 }
 
 /// Whole per cents; below ten with one decimal, and of what is less than a thousandth no more than that.
@@ -197,7 +201,8 @@ mod tests {
         assert_eq!(share(0.1234, Some((0.0912, 0.1567)), false, false), "12 % [9.1 %, 16 %]");
         assert_eq!(share(0.0001, Some((0.00005, 0.002)), false, false), "< 0.1 % [< 0.1 %, 0.2 %]");
         assert_eq!(share(0.1234, None, false, false), "about 10 %");
-        assert_eq!(share(0.0372, None, false, true), "at most about 4.0 %");
+        assert_eq!(share(0.0372, None, false, true), "at most about 4 %");
+        assert_eq!(share(0.003, None, false, false), "about 1 % or less");
         assert_eq!(share(0.97, Some((0.8, 1.2)), true, false), "all of it");
         assert_eq!(share(0.5, Some((0.4, 0.6)), false, true), "at most 50 % [40 %, 60 %]");
     }

@@ -135,7 +135,7 @@ fn places(analysis: &Analysis) -> String {
                     Whiskers are the intervals of the printed quantiles. Dotted where fewer than ten requests lie \
                     beyond: what happened, not what to expect.";
         let floor = if analysis.floor.is_some() {
-            " Thin and grey: the floor, what the measuring side itself took right before the run."
+            " Thin: the floor, what was measured right before the run where nothing was asked."
         } else {
             ""
         };

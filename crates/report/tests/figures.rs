@@ -24,6 +24,7 @@ fn all() -> &'static [Figure] {
             ("censored", fixture::censored()),
             ("truth", fixture::with_truth()),
             ("join", fixture::with_join()),
+            ("floor", fixture::with_floor()),
         ];
         let mut all = Vec::new();
         for (fixture, analysis) in fixtures {

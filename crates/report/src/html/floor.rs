@@ -72,7 +72,6 @@ fn parts(floor: &Floor) -> String {
         table.row(&std::iter::once(text(name)).chain(cells).collect::<Vec<_>>());
     };
     row("made of", &|part| text(part.kind.made_of()));
-    row("target", &|part| text(&part.info.header.target));
     for quantile in floor.quantiles() {
         row(&quantile.name(), &|part| {
             let found = part.times().and_then(|times| times.quantile(quantile));
@@ -87,7 +86,9 @@ fn parts(floor: &Floor) -> String {
     });
     row("requests", &|part| count(part.summary.as_ref().map_or(0, |summary| summary.n)));
     row("verdict", &|part| text(part.verdict.state.name()));
-    table.finish()
+    let targets: Vec<String> =
+        floor.parts.iter().map(|part| format!("{} on {}", part.name, part.info.header.target)).collect();
+    table.finish() + &format!("<p class=\"note\">{}.</p>\n", text(&targets.join("; ")))
 }
 
 /// What the section of a run's page holds.
@@ -125,13 +126,12 @@ fn shares(run: &RunFloor) -> String {
 /// What the spectrum draws beside the run: the curves as far as their samples carry them.
 pub(super) fn curves(run: Option<&RunFloor>) -> Vec<Value> {
     let Some(run) = run else { return Vec::new() };
-    let decisive = run.floor.decisive().map(|part| part.name.as_str());
     let curve = |part: &FloorPart| {
         let times = part.times()?;
         let carried = |q: units::Quantile| q.get() < 0.5 || times.n >= q.samples_needed();
         let points = times.spectrum.iter().take_while(|p| carried(p.quantile));
         let points: Vec<[f64; 2]> = points.map(|p| [p.quantile.get(), p.value_ns]).collect();
-        Some(json!({"name": part.name, "decisive": decisive == Some(part.name.as_str()), "points": points}))
+        Some(json!({"name": part.name, "kind": part.kind.name(), "points": points}))
     };
     run.floor.parts.iter().filter_map(curve).collect()
 }

@@ -75,22 +75,46 @@ fn capital(words: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// What is drawn of a floor beside a run: dashes for the decisive part, dots for the others.
-pub(super) fn beside(run: &RunFloor) -> Vec<(&FloorPart, &MeasureSummary, &'static str)> {
-    let decisive = run.floor.decisive().map(|part| part.name.as_str());
-    let dashes = |part: &FloorPart| if decisive == Some(part.name.as_str()) { "7 4" } else { "2 3" };
-    let parts = run.floor.parts.iter().filter_map(|part| Some((part, part.times()?, dashes(part))));
+/// How a part is drawn beside a run: thin, and never in the colours of a result.
+#[derive(Clone, Copy)]
+pub(super) struct Beside<'a> {
+    pub(super) name: &'a str,
+    pub(super) times: &'a MeasureSummary,
+    colour: &'static str,
+    key: Key,
+}
+
+/// The harness alone in grey dots, the echo server in black dashes; the target, asked for nothing, in two colours of two
+/// kinds of line.
+const STYLES: [(&str, Key); 4] =
+    [(ORANGE, Key::Dotted), (ORANGE, Key::Dashed), (PURPLE, Key::Dotted), (PURPLE, Key::Dashed)];
+
+/// What is drawn of a floor beside a run.
+pub(super) fn beside(run: &RunFloor) -> Vec<Beside<'_>> {
+    let mut styles = STYLES.iter().cycle();
+    let mut style = |part: &FloorPart| match part.kind {
+        FloorKind::Null => (LIGHT_GREY, Key::Dotted),
+        FloorKind::Echo => (INK, Key::Dashed),
+        FloorKind::NoOp => styles.next().copied().unwrap_or((ORANGE, Key::Dotted)),
+    };
+    let parts = run.floor.parts.iter().filter_map(|part| {
+        let (colour, key) = style(part);
+        Some(Beside { name: &part.name, times: part.times()?, colour, key })
+    });
     parts.collect()
 }
 
-/// Draws them, thin and grey, each with its name at its end.
-pub(super) fn draw_beside(canvas: &mut Canvas, run: &RunFloor, x: &Axis, y: &Axis) {
-    for (part, times, dashes) in beside(run) {
-        let (path, end) = outline(times, x, y);
-        let style = format!(r#"fill="none" stroke="{GREY}" stroke-width="1.5" stroke-dasharray="{dashes}""#);
-        canvas.path(&path, &style);
-        if let Some((at, level)) = end {
-            canvas.text((at - 4.0, level - 5.0), Anchor::End, GREY, &format!("floor: {}", part.name));
-        }
+impl Beside<'_> {
+    /// Its entry in the legend.
+    pub(super) fn entry(&self) -> (Key, &'static str, String) {
+        (self.key, self.colour, self.name.to_owned())
+    }
+
+    pub(super) fn draw(&self, canvas: &mut Canvas, x: &Axis, y: &Axis) {
+        let dashes = if matches!(self.key, Key::Dotted) { "1.5 3" } else { "6 4" };
+        let colour = self.colour;
+        let style =
+            format!(r#"fill="none" stroke="{colour}" stroke-width="1.4" stroke-dasharray="{dashes}""#);
+        canvas.path(&outline(self.times, x, y), &style);
     }
 }

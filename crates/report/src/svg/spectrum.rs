@@ -26,24 +26,28 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
          happened, not what to expect.{}{}",
         censored_note(main),
         match &analysis.floor {
-            Some(_) => " Thin and grey: the floor, what the measuring side itself took right before the run.",
+            Some(_) => " Thin: the floor, what was measured right before the run where nothing was asked.",
             None => "",
         },
     );
     let mut canvas = Canvas::new(analysis, "Percentile spectrum", &caption);
-    let keys: Vec<(Key, &str, &str)> =
-        curves.iter().map(|(s, c)| (Key::Line, *c, s.measure.name())).collect();
+    let floors = analysis.floor.as_ref().map_or_else(Vec::new, floor::beside);
+    let entries: Vec<(Key, &str, String)> = curves
+        .iter()
+        .map(|(s, c)| (Key::Line, *c, s.measure.name().to_owned()))
+        .chain(floors.iter().map(floor::Beside::entry))
+        .collect();
+    let keys: Vec<(Key, &str, &str)> = entries.iter().map(|(k, c, text)| (*k, *c, text.as_str())).collect();
     canvas.legend(&keys);
     let (top, bottom) = (canvas.top + 12.0, canvas.top + 12.0 + PLOT_HEIGHT);
     let most = curves.iter().map(|(s, _)| s.n).max().unwrap_or(1).max(2) as f64;
     let x = Axis::log_exact(1.0, most, LEFT, RIGHT);
-    let floors = analysis.floor.iter().flat_map(floor::beside).map(|(_, times, _)| times);
-    let drawn = curves.iter().map(|(summary, _)| *summary).chain(floors);
+    let drawn = curves.iter().map(|(summary, _)| *summary).chain(floors.iter().map(|floor| floor.times));
     let values = drawn.flat_map(|s| s.spectrum.iter().map(|p| p.value_ns.max(1.0)));
     let y = Axis::log(values, bottom, top);
     y.draw_left(&mut canvas, (LEFT, RIGHT), time_label);
     x.draw_below(&mut canvas, (top, bottom), &ticks(main));
-    analysis.floor.iter().for_each(|run| floor::draw_beside(&mut canvas, run, &x, &y));
+    floors.iter().for_each(|floor| floor.draw(&mut canvas, &x, &y));
     for (summary, colour) in &curves {
         curve(&mut canvas, summary, colour, &x, &y);
     }
@@ -69,19 +73,16 @@ pub(super) fn ticks(summary: &MeasureSummary) -> Vec<(f64, String)> {
     ticks
 }
 
-/// The curve as one path, and where it ends: at the last quantile that the sample count carries.
-pub(super) fn outline(summary: &MeasureSummary, x: &Axis, y: &Axis) -> (String, Option<(f64, f64)>) {
-    let mut path = String::new();
-    let mut end = None;
-    for point in summary.spectrum.iter().filter(|p| p.value_ns.is_finite()) {
-        if point.quantile.get() >= 0.5 && summary.n < point.quantile.samples_needed() {
-            break;
-        }
+/// The curve as one path, up to the last quantile that the sample count carries.
+pub(super) fn outline(summary: &MeasureSummary, x: &Axis, y: &Axis) -> String {
+    let carried = |q: Quantile| q.get() < 0.5 || summary.n >= q.samples_needed();
+    let points =
+        summary.spectrum.iter().take_while(|p| carried(p.quantile)).filter(|p| p.value_ns.is_finite());
+    points.fold(String::new(), |mut path, point| {
         let (at, level) = (x.place(rarity(point.quantile)), y.place(point.value_ns.max(1.0)));
         let _ = write!(path, "{}{} {}", if path.is_empty() { 'M' } else { 'L' }, n(at), n(level));
-        end = Some((at, level));
-    }
-    (path, end)
+        path
+    })
 }
 
 pub(super) fn curve(canvas: &mut Canvas, summary: &MeasureSummary, colour: &str, x: &Axis, y: &Axis) {
