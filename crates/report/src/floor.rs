@@ -49,9 +49,13 @@ fn answerer(part: &FloorPart) -> String {
     }
 }
 
+/// The part that decides if it can.
+fn wanted(floor: &Floor) -> Option<&FloorPart> {
+    floor.part(FloorKind::Echo).or_else(|| floor.part(FloorKind::Null))
+}
+
 fn no_floor(floor: &Floor) -> String {
-    let wanted = floor.part(FloorKind::Echo).or_else(|| floor.part(FloorKind::Null));
-    match wanted.and_then(|part| Some((part, part.problem()?))) {
+    match wanted(floor).and_then(|part| Some((part, part.problem()?))) {
         Some((part, problem)) => {
             format!("no floor for this load: {}: {problem}; try a lower rate, or more --threads", part.name)
         }
@@ -81,11 +85,13 @@ pub(crate) fn network_note(host: &str) -> String {
     )
 }
 
-/// What is said of parts that are no floor.
+/// What is said of parts that are no floor, but for the one that the sentence is about.
 pub(crate) fn problems(floor: &Floor) -> Vec<String> {
+    let told = if floor.decisive().is_none() { wanted(floor).map(|part| &part.name) } else { None };
     floor
         .parts
         .iter()
+        .filter(|part| Some(&part.name) != told)
         .filter_map(|part| Some(format!("{} is no floor: {}", part.name, part.problem()?)))
         .collect()
 }
@@ -125,7 +131,7 @@ fn plain(share: &FloorShare) -> String {
     match (share.all, share.ratio.interval) {
         (true, _) => "all of it".to_owned(),
         // Without an interval one digit is more than is known for certain.
-        (false, None) => format!("{most}about {}", one_digit(share.ratio.point)),
+        (false, None) => format!("{most}{}", one_digit(share.ratio.point)),
         (false, Some(_)) => format!("{most}{}", percent(share.ratio.point)),
     }
 }
@@ -138,13 +144,13 @@ pub(crate) fn share_words(share: &FloorShare) -> String {
     }
 }
 
-/// Per cents of one digit.
+/// About how many per cent, with one digit.
 fn one_digit(share: f64) -> String {
     let percent = 100.0 * share;
     match percent {
         p if p >= 0.95 => {
             let decade = 10f64.powf(p.log10().floor());
-            format!("{:.0} %", (p / decade).round() * decade)
+            format!("about {:.0} %", (p / decade).round() * decade)
         }
         _ => "1 % or less".to_owned(),
     }
@@ -202,7 +208,7 @@ mod tests {
         assert_eq!(share(0.0001, Some((0.00005, 0.002)), false, false), "< 0.1 % [< 0.1 %, 0.2 %]");
         assert_eq!(share(0.1234, None, false, false), "about 10 %");
         assert_eq!(share(0.0372, None, false, true), "at most about 4 %");
-        assert_eq!(share(0.003, None, false, false), "about 1 % or less");
+        assert_eq!(share(0.003, None, false, false), "1 % or less");
         assert_eq!(share(0.97, Some((0.8, 1.2)), true, false), "all of it");
         assert_eq!(share(0.5, Some((0.4, 0.6)), false, true), "at most 50 % [40 %, 60 %]");
     }

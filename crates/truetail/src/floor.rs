@@ -106,15 +106,12 @@ fn measure(
     let parts = wanted.parts()?;
     let mut made = Vec::new();
     for (index, part) in parts.iter().enumerate() {
-        if interrupt::requested() {
-            bail!(
-                "interrupted after {index} of {} parts of the floor; they are in {}",
-                parts.len(),
-                directory.display()
-            );
-        }
         output::note(&format!("floor, part {} of {}: {}", index + 1, parts.len(), part.directory));
         made.push(make(part, directory, quiet)?);
+        if interrupt::requested() {
+            let (of, place) = (parts.len(), directory.display());
+            bail!("interrupted in part {} of {of} of the floor; what there is lies in {place}", index + 1);
+        }
     }
     let floor = Floor::of(made).context("no part of the floor was measured")?;
     write(&floor, directory)?;
