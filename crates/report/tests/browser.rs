@@ -244,8 +244,8 @@ fn a_floor_is_drawn_beside_the_results() {
     assert!(drawn.as_array().is_some_and(|all| all.iter().all(|one| number(&one[1]) > 20.0)), "{drawn}");
     let legend = eval(&browser, "return document.querySelector('#spectrum-0 .legend').textContent");
     assert!(legend.as_str().is_some_and(|text| text.contains("floor: echofloor: noop ping")), "{legend}");
-    let (x, y) = point(&browser, "spectrum-0", 0.3, 0.5);
-    browser.hover(x, y).expect("the pointer can be there");
+    let place = point(&browser, "spectrum-0", 0.3, 0.5);
+    browser.hover(place).expect("the pointer can be there");
     let tooltip = eval(&browser, "return document.querySelector('#spectrum-0 .tooltip').textContent");
     assert!(tooltip.as_str().is_some_and(|text| text.contains("floor, echo: ")), "{tooltip}");
     open(&browser, "no-floor", &fixture::open_loop());
