@@ -149,6 +149,8 @@ pub enum ReasonKind {
     Invariants,
     /// Too few samples for a quantile that was asked.
     TooFewSamples,
+    /// No session was connected for a while.
+    Outage,
     /// The recording is cut short or partly unreadable.
     Incomplete,
     /// The response time still drifts: the run is not stationary.
@@ -177,6 +179,7 @@ impl ReasonKind {
             ReasonKind::Censored => "censored",
             ReasonKind::Invariants => "invariants",
             ReasonKind::TooFewSamples => "too-few-samples",
+            ReasonKind::Outage => "outage",
             ReasonKind::Incomplete => "incomplete",
             ReasonKind::NotStationary => "not-stationary",
             ReasonKind::ImportGap => "import-gap",

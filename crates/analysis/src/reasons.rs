@@ -2,12 +2,12 @@
 
 use crate::believable::harness_share;
 use crate::evidence::Evidence;
-use crate::input::Input;
+use crate::input::{Input, measured_span};
 use crate::limits::*;
 use crate::stated;
 use crate::{Reason, ReasonKind, Severity};
-use record::{Ending, EventKind, Measure, Provenance};
-use units::{Bound, OutcomeClass, format_count, format_counted};
+use record::{Ending, Event, EventKind, Measure, Provenance};
+use units::{Bound, Instant, Nanos, OutcomeClass, format_count, format_counted, format_nanos};
 
 /// `1.25 %`
 fn percent(share: f64) -> String {
@@ -28,7 +28,8 @@ pub(crate) fn reason(severity: Severity, kind: ReasonKind, text: String, hint: &
 
 /// All checks in the order of the verdict's list.
 pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Reason> {
-    let checks: [fn(&Evidence<'_>) -> Vec<Reason>; 15] = [
+    let checks: [fn(&Evidence<'_>) -> Vec<Reason>; 16] = [
+        outages,
         completeness,
         dropped,
         rate,
@@ -46,6 +47,32 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Reason> {
         drift,
     ];
     checks.iter().flat_map(|check| check(evidence)).collect()
+}
+
+/// A target that is away explains most of what is said after it, so it comes first.
+fn outages(e: &Evidence<'_>) -> Vec<Reason> {
+    e.inputs.iter().filter_map(outage).collect()
+}
+
+fn outage(input: &Input) -> Option<Reason> {
+    let (begin, end) = measured_span(input);
+    let within = |event: &&Event| event.kind == EventKind::Outage && event.begin < end && event.end > begin;
+    let outages: Vec<&Event> = input.events.iter().filter(within).collect();
+    let first = outages.first()?;
+    let at = |instant: Instant| format!("{:.1} s", instant.0 as f64 / 1e9);
+    let last_word = if outages.iter().any(|outage| outage.end >= end) {
+        "it did not come back before the end of the measured time"
+    } else {
+        "it came back"
+    };
+    let away = outages.iter().map(|o| o.end.0.min(end.0) - o.begin.0.max(begin.0)).sum();
+    let text = format!(
+        "the target was away from {} on, for {} in all: no session was connected; {last_word}",
+        at(first.begin),
+        format_nanos(Nanos(away))
+    );
+    let hint = "look at the server's log: what is said below is of a load that had no target for a while";
+    Some(reason(Severity::Invalid, ReasonKind::Outage, text, hint))
 }
 
 fn completeness(e: &Evidence<'_>) -> Vec<Reason> {

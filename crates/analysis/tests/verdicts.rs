@@ -222,7 +222,9 @@ fn facts_of_the_recording_count() {
         subject: String::new(),
         detail: "forward by 3 s".to_owned(),
     };
-    let cases: [(Change<'_>, ReasonKind, Severity); 8] = [
+    let outage = Event { kind: EventKind::Outage, ..step.clone() };
+    let cases: [(Change<'_>, ReasonKind, Severity); 9] = [
+        (&|r| r.input.events.push(outage.clone()), ReasonKind::Outage, Severity::Invalid),
         (&|r| r.input.info.dropped = 1, ReasonKind::SamplesDropped, Severity::Invalid),
         (&|r| r.input.unwritable = 1, ReasonKind::SamplesDropped, Severity::Invalid),
         (&|r| r.input.events.push(step.clone()), ReasonKind::Clock, Severity::Suspect),

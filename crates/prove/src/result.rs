@@ -116,6 +116,8 @@ pub struct ToolScenario {
     pub stated: Figures,
     /// What that is held against, and what follows.
     pub judgement: Judgement,
+    /// The share of the time for which the host let the store stand still, in [0, 1]; `None`: unknown.
+    pub host_standstill: Option<f64>,
 }
 
 /// A foreign tool in all the scenarios that it was run through.
@@ -128,6 +130,27 @@ pub struct ToolResult {
     /// In the order in which they were run.
     pub scenarios: Vec<ToolScenario>,
 }
+
+impl ToolScenario {
+    /// What a reader must know besides the verdict: why none could be given, and a host that stood still for long enough to
+    /// move a p99.9.
+    pub fn remark(&self) -> Option<String> {
+        let untold = self.judgement.verdict == Verdict::CannotTell;
+        let why = untold.then(|| self.judgement.why.clone());
+        let share = self.host_standstill.filter(|share| *share > HOST_STOOD_STILL);
+        let host = share.map(|share| {
+            format!(
+                "the host stood still for {:.1} % of the time: figures may be its, not the tool's",
+                100.0 * share
+            )
+        });
+        let remarks: Vec<String> = [why, host].into_iter().flatten().collect();
+        (!remarks.is_empty()).then(|| remarks.join("; "))
+    }
+}
+
+/// From which share of the time on a host that stands still is worth a remark: what p99.9 leaves.
+const HOST_STOOD_STILL: f64 = 0.001;
 
 impl ToolResult {
     /// Over all scenarios.

@@ -21,7 +21,7 @@ pub use floor::floor_page;
 pub use prove::prove_page;
 pub use repeats::repeats_page;
 
-use crate::words::{believable, product};
+use crate::words::{believable, bound, product};
 use analysis::{Analysis, MeasureSummary, Scope, ScopeSummary, Severity, VerdictState};
 use paint::Paint;
 use record::{EventKind, Measure, PhaseKind};
@@ -192,8 +192,8 @@ impl Page<'_> {
         let verdict = &self.analysis.verdict;
         let name = self.paint.state(verdict.state);
         let mut text = format!("verdict {name}: {}", believable(verdict));
-        if !verdict.bound_reason.is_empty() && verdict.state != VerdictState::Invalid {
-            text += &format!("; {}", verdict.bound_reason);
+        if verdict.state != VerdictState::Invalid {
+            text += &bound(verdict);
         }
         self.wrapped("", "  ", &text);
         for reason in &verdict.reasons {

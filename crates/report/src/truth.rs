@@ -46,6 +46,12 @@ pub(crate) fn doubts(overlay: &Overlay) -> Vec<String> {
             doubts.push(format!("{} {text}", format_count(n)));
         }
     };
+    if counts.matched == 0 && counts.sent > 0 {
+        doubt(
+            counts.sent,
+            "requests were sent, and the log has none of them: it is of another store, or of another time",
+        );
+    }
     doubt(
         counts.unmatched,
         "requests sent have no truth: their rows are missing, or could not be told apart",
@@ -111,7 +117,14 @@ pub(crate) fn joined(join: &OverlayJoin) -> String {
     let name = join.measure.name();
     let of = |recovery: &Recovery| match recovery.settled {
         Settled::After(after) => format!("stable {:.0} s after it began to join", after.as_secs_f64()),
-        Settled::NotReached => "not stable before the end".to_owned(),
+        Settled::NotReached => match recovery.last_outside {
+            None => "not stable before the end".to_owned(),
+            Some(window) => format!(
+                "not stable before the end (p95 was {} in the second from {:.0} s on)",
+                window.value.map_or(String::new(), time),
+                window.begin.0 as f64 / 1e9
+            ),
+        },
         Settled::TooShort => "seen for too short a time to tell".to_owned(),
     };
     let (measured, truth) = (of(&join.measured), of(&join.truth));

@@ -51,6 +51,16 @@ pub(crate) fn believable(verdict: &Verdict) -> String {
     }
 }
 
+/// Why not further: what follows [`believable`] in a sentence; may be empty.
+pub(crate) fn bound(verdict: &Verdict) -> String {
+    match (verdict.believable_to, verdict.bound_reason.as_str()) {
+        (_, "") => String::new(),
+        // There is no bound that anything could lie above.
+        (None, reason) => format!(": {}", reason.strip_prefix("above it ").unwrap_or(reason)),
+        (Some(_), reason) => format!("; {reason}"),
+    }
+}
+
 /// The load model, the workload and the target.
 pub(crate) fn load(analysis: &Analysis) -> String {
     analysis.recordings.first().map_or_else(String::new, |r| {

@@ -70,6 +70,9 @@ pub struct Recovery {
     pub level: Option<f64>,
     /// The largest window of all, ns: how bad it was.
     pub worst: Option<f64>,
+    /// The last window that is further from the final level than the tolerance: what keeps it from having been stable
+    /// earlier. `None` where all are near, or the time is too short.
+    pub last_outside: Option<Window>,
     /// All whole windows from the event to the end.
     pub windows: Vec<Window>,
 }
@@ -86,13 +89,23 @@ pub fn recovery(
     let worst = windows.iter().filter_map(|w| w.value).reduce(f64::max);
     let with_values = windows.iter().filter(|w| w.value.is_some()).count();
     if with_values < FEWEST_WINDOWS {
-        return Recovery { settled: Settled::TooShort, level: None, worst, windows };
+        return Recovery { settled: Settled::TooShort, level: None, worst, last_outside: None, windows };
     }
     let last_quarter = windows.len() - windows.len() / 4;
     let level = median(&windows[last_quarter..]);
     let settled =
         level.map_or(Settled::NotReached, |level| stable_from(&windows, last_quarter, level, settling));
-    Recovery { settled, level, worst, windows }
+    let outside = |level: f64| windows.iter().rfind(|w| is_outside(w, level, settling)).copied();
+    let last_outside = level.and_then(outside);
+    Recovery { settled, level, worst, last_outside, windows }
+}
+
+fn near(a: f64, b: f64, level: f64, share: f64, settling: &Settling) -> bool {
+    (a - b).abs() <= (share * level).max(settling.slack.0 as f64)
+}
+
+fn is_outside(window: &Window, level: f64, settling: &Settling) -> bool {
+    window.value.is_some_and(|value| !near(value, level, level, settling.tolerance, settling))
 }
 
 fn windows(
@@ -131,15 +144,13 @@ fn median(windows: &[Window]) -> Option<f64> {
 }
 
 fn stable_from(windows: &[Window], last_quarter: usize, level: f64, settling: &Settling) -> Settled {
-    let slack = settling.slack.0 as f64;
-    let near = |a: f64, b: f64, share: f64| (a - b).abs() <= (share * level).max(slack);
-    let outside = |w: &Window| w.value.is_some_and(|value| !near(value, level, settling.tolerance));
-    let first = windows.iter().rposition(outside).map_or(0, |last| last + 1);
+    let first = windows.iter().rposition(|w| is_outside(w, level, settling)).map_or(0, |last| last + 1);
     // A level that moves from one half of the stable time to the other is none: of a queue that has grown from nothing
     // since the event the halves are a seventh apart.
     let (before, after) = windows[first..].split_at((windows.len() - first) / 2);
     let halves = median(before).zip(median(after));
-    let drifts = halves.is_some_and(|(before, after)| !near(before, after, settling.tolerance / 2.0));
+    let drifts =
+        halves.is_some_and(|(before, after)| !near(before, after, level, settling.tolerance / 2.0, settling));
     match windows.get(first) {
         Some(window) if first <= last_quarter && !drifts => Settled::After(window.begin - windows[0].begin),
         _ => Settled::NotReached,

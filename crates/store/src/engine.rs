@@ -113,6 +113,12 @@ impl Engine {
         }
     }
 
+    /// Nothing arrives before `at` any more, a time without requests: what would have to be caught up with is so in good
+    /// time. Changes no decision. Costs as much as the hiccups that have passed since the last call.
+    pub fn rest(&mut self, at: Nanos) {
+        self.timing.rest(at);
+    }
+
     /// What the next connection meets; to be asked once for each, in the order in which they are accepted. Such faults
     /// are counted by `status` and are no events: the caller knows the time.
     pub fn connection_fault(&mut self, number: u32) -> Option<ConnectionFault> {

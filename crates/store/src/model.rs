@@ -19,6 +19,7 @@ mod rules;
 pub use hiccup::Hiccup;
 pub use rules::{Join, Service, SlowKey};
 
+use crate::timing::AHEAD_MAX;
 use crate::{Draw, Operation, text};
 use units::{Nanos, PerSecond};
 
@@ -44,6 +45,8 @@ pub struct Model {
 impl Model {
     /// The most servers.
     pub const SERVERS_MAX: u32 = 65_536;
+    /// All hiccups together begin no more often in a second, in the mean.
+    pub const HICCUPS_EACH_SECOND_MAX: f64 = 100.0;
     /// The most hiccups, slow keys and service times, each.
     pub const RULES_MAX: usize = 1_000;
 
@@ -97,7 +100,40 @@ impl Model {
             let (share, most) = (share * 100.0, Hiccup::SHARE_MAX * 100.0);
             return Err(format!("the hiccups take {share:.0}% of all time: at most {most:.0}% are possible"));
         }
+        let each_second: f64 = self.hiccups.iter().map(Hiccup::each_second).sum();
+        // Fractions of a second don't add up exactly.
+        if each_second > Model::HICCUPS_EACH_SECOND_MAX * (1.0 + 1e-9) {
+            let most = Model::HICCUPS_EACH_SECOND_MAX;
+            return Err(format!(
+                "the hiccups come {each_second:.0} times a second: at most {most} are possible"
+            ));
+        }
+        let longest = self.longest_request_s() / (1.0 - share) + self.longest_pause_s();
+        let (ahead, most) = (each_second * longest, (AHEAD_MAX / 2) as f64);
+        if ahead > most {
+            return Err(format!(
+                "hiccups come {each_second:.3} times a second, and one request may take {longest:.0} s: {ahead:.0} of \
+                 them would lie ahead of it, at most {most} are possible"
+            ));
+        }
         Ok(())
+    }
+
+    /// What one request may need of the store's own time, in seconds: its turn and, in the mean, its service.
+    fn longest_request_s(&self) -> f64 {
+        let seconds = |time: Nanos| time.0 as f64 / 1e9;
+        let longest = |draws: &mut dyn Iterator<Item = &Draw>| -> f64 {
+            draws.map(|draw| seconds(draw.mean())).fold(0.0, f64::max)
+        };
+        let service = longest(&mut Operation::ALL.iter().map(|operation| self.service_of(*operation)));
+        let slow = longest(&mut self.slow_keys.iter().map(|slow| &slow.extra));
+        let rates = self.capacity.into_iter().chain(self.join.as_ref().map(|join| join.then));
+        service + slow + rates.map(|rate| 1.0 / rate.get()).fold(0.0, f64::max)
+    }
+
+    /// How long nothing may begin because of a join, in seconds of real time.
+    fn longest_pause_s(&self) -> f64 {
+        self.join.as_ref().map_or(0.0, |join| join.streaming.0 as f64 / 1e9)
     }
 
     /// Name and text of each setting that is not the default, for headers and pages.

@@ -171,6 +171,19 @@ impl Protocol for Postgres {
         }
     }
 
+    fn holds(&self) -> usize {
+        let state = match &self.phase {
+            Phase::Login(login) => login.holds(),
+            Phase::Established(established) => established.holds(),
+            Phase::Closed => 0,
+        };
+        state + self.outbox.holds()
+    }
+
+    fn is_established(&self) -> bool {
+        matches!(self.phase, Phase::Established(_))
+    }
+
     fn message_limit(&self) -> usize {
         // The tag and the length come on top.
         5 + match self.phase {

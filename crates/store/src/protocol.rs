@@ -27,6 +27,14 @@ pub trait Protocol: Send {
         answers: &mut Answers,
     ) -> Received;
 
+    /// Bytes that the connection's state holds beyond its own size: what was queued, prepared, collected or written and is
+    /// not executed yet. Asked after each call of [`Protocol::receive`], so it must be a sum of counters and not a walk.
+    fn holds(&self) -> usize;
+
+    /// Whether the client has shown that it is one: by a whole request, by having logged in. Who does neither for long is
+    /// closed.
+    fn is_established(&self) -> bool;
+
     /// The most bytes that an unfinished message may have; the server closes connections that exceed it.
     fn message_limit(&self) -> usize;
 }

@@ -82,6 +82,14 @@ impl Protocol for Resp {
         self.0.receive(input, arrival, engine, answers)
     }
 
+    fn holds(&self) -> usize {
+        self.0.holds()
+    }
+
+    fn is_established(&self) -> bool {
+        self.0.is_established()
+    }
+
     fn message_limit(&self) -> usize {
         MESSAGE_MAX
     }

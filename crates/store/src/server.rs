@@ -9,12 +9,14 @@
 //! What is late all the same is known: each request's due time and the time at which it was written are logged.
 
 mod accept;
+mod budget;
 mod connection;
 mod due;
 mod poll;
 mod receive;
 mod stamps;
 mod standstill;
+mod strangers;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -23,6 +25,7 @@ use crate::{Decision, Engine, Protocol, Staleness};
 pub use standstill::Standstill;
 
 use accept::Listening;
+use budget::Budget;
 use clock::{Clock, LiveClock};
 use connection::Connection;
 use due::DueTimes;
@@ -31,6 +34,7 @@ use stamps::WallStamps;
 use std::io;
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, Ordering};
+use strangers::Strangers;
 use units::Nanos;
 
 /// Where to listen, and what to speak there.
@@ -46,15 +50,18 @@ pub struct Endpoint {
 /// Limits of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Connections at a time; one more is closed as soon as it is accepted.
+    /// Connections at a time; one more is closed as soon as it is accepted. Fewer where the process may not have as many
+    /// descriptors: some of those are kept free for files.
     pub connections: usize,
     /// Answers of one connection that wait to be due or to be taken; its requests are not read meanwhile.
     pub pending: usize,
     /// Their bytes.
     pub pending_bytes: usize,
-    /// Bytes that all connections together make the server keep: unfinished messages, and answers that wait. The one
-    /// that goes beyond is closed.
+    /// Bytes that all connections together make the server keep: unfinished messages, answers that wait, and the state
+    /// of their protocols ([`Protocol::holds`]). Beyond it, the connections that hold most are closed.
     pub total_bytes: usize,
+    /// How long a connection may take until it is established ([`Protocol::is_established`]); then it is closed.
+    pub greeting: Nanos,
     /// How long the thread goes on watching without any request before it sleeps until the next one.
     pub watch: Nanos,
 }
@@ -66,6 +73,7 @@ impl Default for Limits {
             pending: 4096,
             pending_bytes: 4 << 20,
             total_bytes: 1 << 30,
+            greeting: Nanos::from_secs(30),
             watch: Nanos::from_secs(1),
         }
     }
@@ -104,7 +112,7 @@ pub struct ServerTotals {
     pub connections: u64,
     /// Connections turned away at the limit or by a fault.
     pub refused: u64,
-    /// Connections closed because of what they sent.
+    /// Connections closed because of what they sent, or did not send in time, or held.
     pub broken: u64,
     /// Requests answered.
     pub answered: u64,
@@ -138,6 +146,8 @@ pub fn serve<S: TruthSink>(
 
 /// How often the clocks are compared and the sink may do its chores.
 const CHORES: Nanos = Nanos::from_millis(10);
+/// Arrivals are stamped by another clock, which is never so far off.
+const STAMPS_OFF: Nanos = Nanos::from_millis(500);
 /// The longest sleep; also how soon a stop is noticed.
 const NAP: Nanos = Nanos::from_millis(100);
 
@@ -154,7 +164,10 @@ struct Server<S> {
     /// Connections of which nothing is read for a while.
     deaf: u32,
     /// See [`Limits::total_bytes`].
-    held: usize,
+    budget: Budget,
+    strangers: Strangers,
+    /// Connections have descriptors below this one.
+    descriptors: i32,
     due: DueTimes,
     stamps: WallStamps,
     /// Reused from one turn to the next.
@@ -189,7 +202,9 @@ impl<S: TruthSink> Server<S> {
             free: Vec::new(),
             next_number: 0,
             deaf: 0,
-            held: 0,
+            budget: Budget::default(),
+            strangers: Strangers::default(),
+            descriptors: poll::descriptors_for_connections(),
             due: DueTimes::default(),
             stamps: WallStamps::new(&clock),
             scratch: receive::Scratch::new(),
@@ -223,6 +238,10 @@ impl<S: TruthSink> Server<S> {
             Nanos::ZERO
         };
         let ready = self.poll.wait(nap)?;
+        if nap > Nanos::ZERO && ready == 0 {
+            // Nobody waits, and what arrives from here on arrives later; stamps of the kernel may be off by a little.
+            self.engine.rest(now.saturating_sub(STAMPS_OFF));
+        }
         if nap == Nanos::ZERO && !chores {
             self.totals.standstill.note(self.now().saturating_sub(now));
         }
@@ -235,6 +254,10 @@ impl<S: TruthSink> Server<S> {
             self.write_what_is_due();
         }
         self.execute_received();
+        if chores {
+            // Behind the reading: what has come by now came in time.
+            self.end_strangers(now);
+        }
         Ok(())
     }
 
@@ -252,7 +275,7 @@ impl<S: TruthSink> Server<S> {
         let slot = token.slot();
         if let Some(connection) = self.connections[slot].take() {
             self.deaf -= u32::from(connection.deaf_until.is_some());
-            self.held = self.held.saturating_sub(connection.held);
+            self.budget.set(slot, 0);
             if connection.queued.is_some() {
                 self.entry_is_stale();
             }

@@ -15,6 +15,9 @@
 
 mod access;
 mod bind;
+#[cfg(test)]
+#[path = "sql/bounds_tests.rs"]
+mod bounds_tests;
 mod cache;
 mod catalog;
 mod copy;
@@ -32,6 +35,7 @@ mod rows;
 mod schema;
 mod session;
 mod settings;
+mod size;
 mod syntax;
 mod system;
 mod transaction;
@@ -46,5 +50,6 @@ pub(crate) use parser::parse;
 pub(crate) use plan::{OutputColumn, Plan, Prepared, prepare};
 pub(crate) use rows::{Format, RowBuffer};
 pub(crate) use session::{Call, Completion, Notice, Session, Tag};
+pub(crate) use size::size_of_all;
 pub(crate) use syntax::Statement;
 pub(crate) use types::{Type, text_of};

@@ -23,6 +23,7 @@ mod places;
 
 use crate::{Draw, Join, Model, Operation, Rules, SlowKey, StoreEvent};
 use fixed::Fine;
+pub(crate) use freezes::AHEAD_MAX;
 use freezes::Freezes;
 use gate::Gate;
 use places::Places;
@@ -170,6 +171,12 @@ impl Timing {
     /// promised to whoever waits for it.
     pub fn freeze(&mut self, now: Nanos, length: Nanos) {
         self.freezes.freeze(now.max(self.last_arrival), length.min(Draw::LONGEST));
+    }
+
+    /// Nothing arrives before `at` any more. To be called now and then while nobody asks anything, so that the next request
+    /// does not have to catch up with all hiccups since the last.
+    pub(crate) fn rest(&mut self, at: Nanos) {
+        self.freezes.rest(at);
     }
 
     /// When the last request's turn came; the store's epoch before the first.

@@ -92,6 +92,18 @@ fn settings_are_checked_together() {
         "the hiccups take 100% of all time: at most 90% are possible"
     );
     assert_eq!(
+        check(|m| m.hiccups = vec!["1us@0s every 15ms".parse().unwrap(); 2]),
+        "the hiccups come 133 times a second: at most 100 are possible"
+    );
+    assert_eq!(
+        check(|m| {
+            m.hiccups = vec!["9ms@0s every 10ms".parse().unwrap()];
+            m.capacity = PerSecond::new(0.001);
+        }),
+        "hiccups come 100.000 times a second, and one request may take 10000 s: 1000000 of them would lie ahead of it, \
+         at most 524288 are possible"
+    );
+    assert_eq!(
         check(|m| m.hiccups = vec!["1s@0s".parse().unwrap(); 1001]),
         "1001 hiccups: at most 1000 are possible"
     );

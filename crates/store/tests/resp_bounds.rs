@@ -7,10 +7,10 @@ mod store_of_one;
 
 use commands::{SCRIPT, encoded, random, take, words};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use store::Injection;
 use store::resp::{
     ANSWER_MAX, ANSWERS_MAX, MESSAGE_MAX, QUEUED_MAX, Settings, WATCHED_MAX, WORD_MAX, WORDS_MAX,
 };
+use store::{Injection, Protocol};
 use store_of_one::{Client, Store};
 use testkit::fuzz::Fuzz;
 use testkit::memory::{MeasuringAlloc, measured};
@@ -280,6 +280,43 @@ fn a_string_has_the_limit_of_a_word() {
     let answer = client.line(&mut store, "APPEND k x");
     assert_eq!(answer, "-ERR string exceeds maximum allowed size (proto-max-bulk-len)\r\n");
     assert_eq!(client.line(&mut store, "STRLEN k"), format!(":{WORD_MAX}\r\n"));
+}
+
+/// What a connection says that it holds covers what it holds: the store's budget rests on it.
+#[test]
+fn what_is_queued_and_watched_is_reported() {
+    let _alone = alone();
+    let mut store = Store::new();
+    let mut client = store.client();
+    // The test's own buffer has its size from here on.
+    client.send(&mut store, &encoded(&["PING"]).repeat(200_000));
+    let idle = client.resp.holds();
+    assert!(idle < 4 * 1024, "{idle}");
+    let check = |store: &mut Store, client: &mut Client, bytes: &[u8]| {
+        (client.received, client.answers) = Default::default();
+        let before = (testkit::memory::held(), client.resp.holds());
+        client.send(store, bytes);
+        (client.received, client.answers) = Default::default();
+        let held = testkit::memory::held().saturating_sub(before.0);
+        let reported = client.resp.holds() - before.1;
+        assert!(held > 100_000 && reported + 8 * 1024 >= held, "reported {reported}, held {held}");
+        assert!(reported <= 3 * held, "reported {reported}, held {held}");
+    };
+    let keys: Vec<String> = (0..1_000).map(|n| format!("{n:0200}")).collect();
+    let watch: Vec<&str> = std::iter::once("WATCH").chain(keys.iter().map(String::as_str)).collect();
+    check(&mut store, &mut client, &encoded(&watch));
+    client.line(&mut store, "MULTI");
+    check(&mut store, &mut client, &encoded(&["PING"]).repeat(10_000));
+    check(&mut store, &mut client, &encoded(&["SET", "k", &"v".repeat(1_000)]).repeat(1_000));
+    // The words of a request that has not ended.
+    let before = client.resp.holds();
+    client.send(&mut store, &[&b"*131072\r\n"[..], &b"$1\r\nx\r\n".repeat(100_000)].concat());
+    assert!((800_000..3_200_000).contains(&(client.resp.holds() - before)), "{}", client.resp.holds());
+    let mut client = store.client();
+    client.line(&mut store, "MULTI");
+    client.send(&mut store, &encoded(&["SET", "k", &"v".repeat(1_000)]).repeat(100));
+    client.line(&mut store, "DISCARD");
+    assert!(client.resp.holds() < 4 * 1024, "{}", client.resp.holds());
 }
 
 /// What a connection leaves behind when it goes in the middle of everything.

@@ -258,6 +258,27 @@ fn hiccups_outlast_a_silence() {
     }
 }
 
+/// Skipping what has passed comes to what going through it comes to: an arrival in each second has nothing to skip, one
+/// after a day has millions. The times are those of the closed form, and the way there is no longer.
+#[test]
+fn a_silence_of_days_is_skipped_and_not_walked_through() {
+    let walked = |hiccup: &str, at: &[u64]| -> Vec<Timed> {
+        let mut timing = Timing::new(&model(&[("hiccup", hiccup), ("capacity", "1000/s")]), Seed(1));
+        at.iter().map(|&at| timing.admit(Nanos(at), Operation::Read, b"")).collect()
+    };
+    for hiccup in ["3ms@7ms every 10ms", "0s@0s every 10ms", "9ms@1ms every 10ms"] {
+        let ends: Vec<u64> = (0..40).map(|n| 200_000_000_000 + n * 1_700_001).collect();
+        let mut steps: Vec<u64> = (0..200).map(|n| n * 1_000_000_003).collect();
+        let (behind, skipping) = (steps.len(), [&[0][..], &ends].concat());
+        steps.extend(&ends);
+        assert_eq!(walked(hiccup, &steps)[behind..], walked(hiccup, &skipping)[1..], "{hiccup}");
+    }
+    // 3·10⁹ of them, which would take minutes.
+    let year = 365 * 24 * 3_600_000_000_000;
+    let last = walked("3ms@7ms every 10ms", &[0, year + 8_000_000])[1];
+    assert_eq!((last.begun.0, last.rules.has(Rules::HICCUP)), (year + 10_000_000, true));
+}
+
 /// What a client asks about the server before its load begins starts nothing: neither a join nor a hiccup, however early.
 #[test]
 fn instants_count_from_the_load() {

@@ -277,7 +277,7 @@ Examples:
   truetail prove --simulated                      truetail on the simulated clock: seconds
   truetail prove                                  the same, and live against the store: about four minutes
   truetail prove --tool all                       pgbench, sysbench, redis-benchmark, YCSB: a league table
-  truetail prove --tool 'my-tool -h {host} -p {port} --rate {rate} --time {seconds} -c {sessions}' --format csv
+  truetail prove --tool 'my-tool -h {host} -p {port} --rate {rate} -c {sessions}' --format csv --protocol resp
   truetail prove --experiment nosqlmark           the paper's table and figure
   truetail prove --driver-traps                   what drivers do unasked
 Exit codes: 0 no limit is broken, 1 one is, 2 could not be carried out.";

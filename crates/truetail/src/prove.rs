@@ -78,7 +78,9 @@ fn list() -> String {
     }
     text += "ready-made tools:\n";
     for tool in &::prove::invocations::INVOCATIONS {
-        text += &format!("  {:<16}{:<10}needs {}\n", tool.name, tool.protocol.name(), tool.needs.join(", "));
+        let needs = tool.needs.join(", ");
+        let class_path = if tool.command.contains("{class_path}") { ", --class-path" } else { "" };
+        text += &format!("  {:<16}{:<10}needs {needs}{class_path}\n", tool.name, tool.protocol.name());
     }
     text
 }
@@ -131,7 +133,8 @@ const START_AND_END: Nanos = Nanos::from_secs(3);
 
 /// Foreign tools through all scenarios.
 fn tools(arguments: &ProveArguments, directory: &Path) -> anyhow::Result<Vec<ToolResult>> {
-    let candidates = foreign::candidates(arguments)?;
+    let (candidates, missing) = foreign::candidates(arguments)?;
+    missing.iter().for_each(|why| output::note(&format!("left out: {why}")));
     let scenarios = arguments.scenarios(Size::Live)?;
     let total = candidates.len() * scenarios.len();
     let each = scenarios.iter().fold(Nanos::ZERO, |sum, s| sum + s.duration + START_AND_END);

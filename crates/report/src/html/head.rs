@@ -2,7 +2,7 @@
 
 use super::markup::{Column, Table, text};
 use crate::text::{squared, time};
-use crate::words::product;
+use crate::words::{bound, product};
 use analysis::{Analysis, MeasureSummary, Severity, VerdictState};
 use record::{Measure, Provenance};
 use units::{Bound, Estimate, OutcomeClass, Quantile, format_nanos};
@@ -88,10 +88,7 @@ pub(super) fn verdict(analysis: &Analysis) -> String {
         Some(q) if q.get() >= 1.0 => "Believable to the maximum".to_owned(),
         Some(q) => format!("Believable to {q}"),
     };
-    let bound = match verdict.bound_reason.as_str() {
-        "" => String::new(),
-        reason => format!("; {reason}"),
-    };
+    let bound = bound(verdict);
     let believable = match verdict.state {
         VerdictState::Invalid => {
             // The bound weighs the harness and the host alone; it must not be read as a pardon.

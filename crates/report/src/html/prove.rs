@@ -155,7 +155,9 @@ fn tool_row(run: &ToolScenario) -> Vec<String> {
             if low == high { low } else { format!("{low} – {high}") }
         }));
     }
-    cells.push(text(&run.judgement.why));
+    let told = Some(run.judgement.why.clone()).filter(|_| run.judgement.verdict != Verdict::CannotTell);
+    let said: Vec<String> = told.into_iter().chain(run.remark()).collect();
+    cells.push(text(&said.join("; ")));
     cells
 }
 
@@ -239,8 +241,15 @@ fn scenario(result: &ScenarioResult) -> String {
     }
     let open = if result.grade.passed() { "" } else { " open" };
     let mut settings = format!("Offered {}. The store: {}.", scenario.offered(), scenario.store());
-    for excuse in result.grade.broken().filter_map(|row| result.clock.excuse(row.statistic)) {
-        settings += &format!(" Of a limit that is broken: {excuse}.");
+    for row in result.grade.broken() {
+        let error =
+            row.error().map_or("not measured".to_owned(), |error| format!("{} off", time(error.abs())));
+        let excuse = result.clock.excuse(row.statistic).map_or(String::new(), |excuse| format!("; {excuse}"));
+        let (statistic, measure) = (row.statistic.name(), row.measure.name());
+        settings += &format!(
+            " Broken: {statistic} of the {measure}, {error}, the limit is {}{excuse}.",
+            time(row.limit)
+        );
     }
     format!(
         "<details{open} id=\"{}-{}\"><summary>{} ({}) {}</summary>\n<p class=\"note\">{}</p>\n{}</details>\n",

@@ -71,6 +71,7 @@ fn tool_run(run: &ToolScenario) -> Value {
         "protocol": run.protocol,
         "verdict": run.judgement.verdict.key(),
         "why": run.judgement.why,
+        "host_standstill": run.host_standstill,
         "figures": run.judgement.placed.iter().map(placed).collect::<Vec<_>>(),
     })
 }

@@ -48,13 +48,13 @@ pub(super) fn page(result: &NosqlmarkResult, paint: &Paint, width: usize) -> Str
     say(&mut text, "", "  ", &format!("{title}: {what}"));
     text.push('\n');
     text += &means(result, width).render(paint, width);
-    let note = "closed: what N threads report that keep a schedule as well as they can, in brackets its closed form. The same \
+    let note = "closed: what N threads report that keep a schedule as well as they can. The same \
                 operations from the intended start have the open mean at every N.";
     say(&mut text, "", "  ", note);
     text.push('\n');
     text += &corrections(result).render(paint, width);
-    let note = "HdrHistogram's correction of the closed means, with the interval at which a thread operates (N ms), and with \
-                1 ms; shares of the open mean.";
+    let note = "HdrHistogram's correction of the closed means, as a share of the open mean: N threads, told that each operates once in \
+                N ms, as they do, and told 1 ms, as if one made all of the load.";
     say(&mut text, "", "  ", note);
     text.push('\n');
     text += &the_results(result).render(paint, width);

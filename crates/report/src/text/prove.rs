@@ -138,6 +138,9 @@ impl Page {
         }
         let table = table.render(&self.paint, self.width.saturating_sub(2));
         table.lines().for_each(|line| self.text += &format!("  {line}\n"));
+        for (run, remark) in tool.scenarios.iter().filter_map(|run| Some((run, run.remark()?))) {
+            self.say("  ", "    ", &format!("{}: {remark}", run.scenario));
+        }
     }
 
     fn elasticity(&mut self, result: &ElasticityResult) {

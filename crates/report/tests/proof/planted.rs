@@ -87,6 +87,7 @@ fn planted(tool: &str, command: &str, states: States) -> ToolResult {
             protocol: "resp".to_owned(),
             stated,
             judgement: Judgement::new(&stated, Nanos::from_micros(1), &reference),
+            host_standstill: Some(0.0004),
         }
     };
     let scenarios = TOLD.iter().map(run).collect();

@@ -7,7 +7,7 @@ use units::Nanos;
 /// Something that the store did to many requests, or on purpose to one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoreEvent {
-    /// `hiccup`, `join` or `fault`.
+    /// `hiccup`, `join` or `fault`; `no more hiccups` where so many lay ahead that they were given up.
     pub kind: &'static str,
     /// Since the store's epoch: of a hiccup; of the streaming; the arrival of the request that a fault acts on.
     pub begin: Nanos,
@@ -28,7 +28,7 @@ impl Engine {
     /// then: what nobody takes is kept up to some ten thousand events.
     ///
     /// A hiccup is told of when the first request meets it, or looks past it: its end, and even its begin, may lie in the
-    /// future. One that no request came to is not told of. Of a fault that acts again and again, the first 1,000 times
+    /// future. One that no request came to need not be told of. Of a fault that acts again and again, the first 1,000 times
     /// are.
     pub fn drain_events(&mut self, into: &mut Vec<StoreEvent>) {
         self.timing.drain_events(into);

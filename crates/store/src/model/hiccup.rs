@@ -28,6 +28,11 @@ impl Hiccup {
     /// The largest share of time that hiccups may take together, in [0, 1].
     pub const SHARE_MAX: f64 = 0.9;
 
+    /// How often one begins in a second, in the mean and in the long run.
+    pub(super) fn each_second(&self) -> f64 {
+        self.every.as_ref().map_or(0.0, |every| 1e9 / every.mean().max(Nanos(1)).0 as f64)
+    }
+
     /// The share of all time that it takes, in the mean and in the long run; in [0, 1] unless the period is too short.
     pub fn share(&self) -> f64 {
         let Some(every) = &self.every else { return 0.0 };

@@ -13,11 +13,25 @@ use std::sync::Arc;
 pub(super) struct Copying {
     copy: CopyIn,
     behind: VecDeque<Waiting>,
+    /// Memory of those, as it was when they were the most.
+    behind_bytes: usize,
 }
 
 impl Copying {
-    pub(super) fn new(table: Arc<Table>, columns: Vec<usize>, behind: VecDeque<Waiting>) -> Copying {
-        Copying { copy: CopyIn::new(table, columns), behind }
+    /// `behind_bytes` is what the statements behind it took when they were last measured; `None`: not yet.
+    pub(super) fn new(
+        table: Arc<Table>,
+        columns: Vec<usize>,
+        behind: VecDeque<Waiting>,
+        behind_bytes: Option<usize>,
+    ) -> Copying {
+        let behind_bytes = behind_bytes.unwrap_or_else(|| behind.iter().map(Waiting::bytes).sum());
+        Copying { copy: CopyIn::new(table, columns), behind, behind_bytes }
+    }
+
+    /// Bytes of memory, about.
+    pub(super) fn holds(&self) -> usize {
+        self.copy.holds() + self.behind_bytes
     }
 
     pub(super) fn width(&self) -> usize {
@@ -48,7 +62,7 @@ impl Established {
 
     /// The data has ended: now it is a request.
     fn end_copy(&mut self, turn: &mut Turn<'_>) {
-        let Some(Copying { mut copy, behind }) = self.copying.take() else { return };
+        let Some(Copying { mut copy, behind, behind_bytes }) = self.copying.take() else { return };
         let decision = admit_unknown(turn);
         let result = match Verdict::of(&decision) {
             Verdict::Execute => {
@@ -60,7 +74,7 @@ impl Established {
         match result {
             Ok(completion) => {
                 write_completion(&completion, turn.outbox);
-                self.statements(behind, turn);
+                self.statements(behind, Some(behind_bytes), turn);
             }
             Err(error) => {
                 self.fail(&error, turn.outbox);

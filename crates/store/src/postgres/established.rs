@@ -107,6 +107,15 @@ impl Established {
         }
     }
 
+    /// Bytes of memory, about: sums that are kept, no walk.
+    pub(super) fn holds(&self) -> usize {
+        let named = self.statements.holds() + self.portals.holds();
+        size_of::<Established>()
+            + self.session.holds()
+            + named
+            + self.copying.as_ref().map_or(0, Copying::holds)
+    }
+
     /// Deals with one message.
     pub(super) fn message(&mut self, tag: u8, body: &[u8], turn: &mut Turn<'_>) -> Result<(), End> {
         if self.copying.is_some() {

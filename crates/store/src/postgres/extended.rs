@@ -32,7 +32,8 @@ impl Established {
         if let Some(prepared) = &prepared {
             self.session.check_not_failed(&prepared.plan)?;
         }
-        self.statements.insert(name, prepared, text.len())?;
+        let bytes = prepared.as_ref().map_or(0, |prepared| prepared.bytes);
+        self.statements.insert(name, prepared, bytes)?;
         replies::bare(turn.outbox.bytes(), b'1');
         Ok(())
     }
@@ -79,6 +80,9 @@ impl Established {
             let message = format!("cursor \"{}\" already exists", portal.escape_ascii());
             return Err(SqlError::new(state::DUPLICATE_CURSOR, message).into());
         }
+        // Its plan may have been made anew, or outlive its name.
+        let plan = prepared.as_ref().map_or(0, |prepared| prepared.bytes);
+        let bytes = plan + bytes + size_of_val(&parameters[..]) + size_of_val(&formats[..]);
         let made = Portal { prepared, parameters, formats, progress: Progress::Fresh };
         self.portals.insert(portal, made, bytes)?;
         replies::bare(turn.outbox.bytes(), b'2');
@@ -227,7 +231,8 @@ impl Established {
             return Ok(());
         }
         let Some(portal) = self.portals.get(name) else { return Err(no_portal(name).into()) };
-        let bytes = rows.len();
+        let plan = portal.prepared.as_ref().map_or(0, |prepared| prepared.bytes);
+        let bytes = plan + rows.capacity() + size_of_val(&portal.formats[..]);
         let suspended = Portal {
             prepared: portal.prepared.clone(),
             parameters: Vec::new(),

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 const COUNT_MAX: usize = 10_000;
 const BYTES_MAX: usize = 128 << 20;
 
+/// What an item costs besides its bytes and its name.
+const ITEM_OVERHEAD: usize = 128;
+
 /// Things by name; the empty name is one, too.
 #[derive(Debug)]
 pub(super) struct Named<T> {
@@ -20,6 +23,11 @@ impl<T> Named<T> {
         Named { what, items: BTreeMap::new(), bytes: 0 }
     }
 
+    /// Bytes of memory, about.
+    pub(super) fn holds(&self) -> usize {
+        self.bytes
+    }
+
     pub(super) fn get(&self, name: &[u8]) -> Option<&T> {
         self.items.get(name).map(|(item, _)| item)
     }
@@ -31,6 +39,7 @@ impl<T> Named<T> {
     /// Puts an item of about so many bytes in its place.
     pub(super) fn insert(&mut self, name: &[u8], item: T, bytes: usize) -> Result<(), SqlError> {
         self.remove(name);
+        let bytes = bytes + name.len() + ITEM_OVERHEAD + size_of::<T>();
         if self.items.len() >= COUNT_MAX || self.bytes + bytes > BYTES_MAX {
             let message =
                 format!("a connection may have {COUNT_MAX} {} with {BYTES_MAX} bytes; close some", self.what);

@@ -5,6 +5,9 @@
 
 use crate::{Answers, Decision, Ending, Staleness};
 
+/// Room that is kept for the next answers.
+const KEPT: usize = 16 * 1024;
+
 /// Answers of one connection that have not been handed to the server.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
@@ -16,6 +19,11 @@ impl Outbox {
     /// Where bytes are appended.
     pub(super) fn bytes(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
+    }
+
+    /// Bytes of memory.
+    pub(super) fn holds(&self) -> usize {
+        self.bytes.capacity()
     }
 
     /// From here on bytes belong to the answer of a request.
@@ -51,7 +59,7 @@ impl Outbox {
             None => answers.at_once(Ending::Open, |out| out.extend_from_slice(bytes)),
         }
         self.bytes.clear();
-        // A result of many megabytes need not be kept for the next `SELECT 1`.
-        self.bytes.shrink_to(1 << 20);
+        // A result of many megabytes need not be kept for the next `SELECT 1`, and not 20,000 times.
+        self.bytes.shrink_to(KEPT);
     }
 }

@@ -4,7 +4,9 @@ use super::copying::Copying;
 use super::established::{Established, Verdict, admit_unknown, write_completion};
 use super::messages::Body;
 use super::{End, Turn, replies, violation};
-use crate::sql::{Call, Plan, Prepared, SqlError, Statement, parse, prepare, prepare_one, text_of};
+use crate::sql::{
+    Call, Plan, Prepared, SqlError, Statement, parse, prepare, prepare_one, size_of_all, text_of,
+};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -17,6 +19,15 @@ pub(super) enum Waiting {
 }
 
 impl Waiting {
+    /// Bytes of memory, about.
+    pub(super) fn bytes(&self) -> usize {
+        let content = match self {
+            Waiting::Planned(prepared) => prepared.bytes,
+            Waiting::Parsed(statement) => size_of_all(&**statement),
+        };
+        size_of::<Waiting>() + content
+    }
+
     /// The plan; tables that the statements before it made are there by now.
     fn plan(self, turn: &Turn<'_>) -> Result<Arc<Prepared>, SqlError> {
         let prepared = match self {
@@ -38,7 +49,7 @@ impl Established {
         self.portals.remove(b"");
         match text_of(text).and_then(|text| understand(text, turn)) {
             Ok(statements) if statements.is_empty() => self.empty_query(turn),
-            Ok(statements) => self.statements(statements, turn),
+            Ok(statements) => self.statements(statements, None, turn),
             Err(error) => self.unknown(&error, turn),
         }
         Ok(())
@@ -66,7 +77,13 @@ impl Established {
     }
 
     /// Executes statements up to the first that fails, or the first COPY, which goes on with the next messages.
-    pub(super) fn statements(&mut self, mut statements: VecDeque<Waiting>, turn: &mut Turn<'_>) {
+    /// `bytes` is their memory where that has been measured.
+    pub(super) fn statements(
+        &mut self,
+        mut statements: VecDeque<Waiting>,
+        bytes: Option<usize>,
+        turn: &mut Turn<'_>,
+    ) {
         while let Some(statement) = statements.pop_front() {
             let prepared = match statement.plan(turn) {
                 Ok(prepared) => prepared,
@@ -76,7 +93,7 @@ impl Established {
                 if let Err(error) = self.session.check_may_copy(&prepared.plan) {
                     return self.unknown(&error, turn);
                 }
-                let copying = Copying::new(Arc::clone(table), columns.clone(), statements);
+                let copying = Copying::new(Arc::clone(table), columns.clone(), statements, bytes);
                 replies::copy_in(turn.outbox.bytes(), copying.width());
                 turn.outbox.flush(turn.answers);
                 self.copying = Some(copying);
@@ -170,5 +187,8 @@ fn understand(text: &str, turn: &mut Turn<'_>) -> Result<VecDeque<Waiting>, SqlE
         let prepared = prepare_one(text, known, Vec::new(), &library.catalog, &mut library.plans)?;
         return Ok(VecDeque::from([Waiting::Planned(prepared)]));
     }
-    Ok(statements.into_iter().map(Arc::new).map(Waiting::Parsed).collect())
+    // The collection takes over the room of the statements, which is many times what pointers to them need.
+    let mut waiting: VecDeque<_> = statements.into_iter().map(Arc::new).map(Waiting::Parsed).collect();
+    waiting.shrink_to_fit();
+    Ok(waiting)
 }

@@ -38,6 +38,15 @@ impl Default for Login {
 }
 
 impl Login {
+    /// Bytes of memory, about.
+    pub(super) fn holds(&self) -> usize {
+        size_of::<Login>()
+            + match self {
+                Login::Mechanism(session) | Login::Proof(session, _) => session.holds(),
+                Login::Start { .. } | Login::Over => 0,
+            }
+    }
+
     /// The first message has no tag.
     pub(super) fn frame<'a>(&self, input: &'a [u8], limit: usize) -> Frame<'a> {
         match self {

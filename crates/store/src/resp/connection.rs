@@ -9,6 +9,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// What a watched key costs besides its bytes: a place in two maps, and a flag in a list.
+const WATCHED_OVERHEAD: usize = 256;
+
 /// One client.
 #[derive(Debug)]
 pub(super) struct Connection {
@@ -24,6 +27,8 @@ pub(super) struct Connection {
     /// It asked to be closed; nothing that follows counts.
     pub(super) closing: bool,
     watched: BTreeSet<Box<[u8]>>,
+    /// The sum of their lengths.
+    watched_bytes: usize,
     /// One of the watched keys was changed.
     changed: Arc<AtomicBool>,
 }
@@ -40,6 +45,7 @@ impl Connection {
             queue: None,
             closing: false,
             watched: BTreeSet::new(),
+            watched_bytes: 0,
             changed: Arc::new(AtomicBool::new(false)),
         }
     }
@@ -53,19 +59,26 @@ impl Connection {
         self.trust = trust_of_strangers(&self.instance);
     }
 
+    /// Bytes that its transaction, what it watches and its name take, about. A watched key is in its own list and in that
+    /// of the instance.
+    pub(super) fn holds(&self) -> usize {
+        let watched = 2 * self.watched_bytes + self.watched.len() * WATCHED_OVERHEAD;
+        self.queue.as_ref().map_or(0, Queue::holds) + watched + self.name.capacity()
+    }
+
     /// Watches one key more.
     pub(super) fn watch(&mut self, key: &[u8]) -> Result<(), Refusal> {
         if self.watched.contains(key) {
             return Ok(());
         }
-        let bytes: usize = self.watched.iter().map(|key| key.len()).sum();
-        if self.watched.len() >= WATCHED_MAX || bytes + key.len() > WATCHED_BYTES_MAX {
+        if self.watched.len() >= WATCHED_MAX || self.watched_bytes + key.len() > WATCHED_BYTES_MAX {
             return Err(Refusal::quoting(format!(
                 "ERR this store watches at most {WATCHED_MAX} keys of {WATCHED_BYTES_MAX} bytes together"
             )));
         }
         self.instance.watch(key, &self.changed);
         self.watched.insert(key.into());
+        self.watched_bytes += key.len();
         Ok(())
     }
 
@@ -74,6 +87,7 @@ impl Connection {
         for key in std::mem::take(&mut self.watched) {
             self.instance.unwatch(&key, &self.changed);
         }
+        self.watched_bytes = 0;
         self.changed.store(false, Ordering::Relaxed);
     }
 

@@ -16,6 +16,8 @@ pub(super) struct Exchange {
     parser: Parser,
     connection: Connection,
     instance: Arc<Instance>,
+    /// A whole request has come.
+    asked: bool,
 }
 
 impl Exchange {
@@ -24,7 +26,18 @@ impl Exchange {
             parser: Parser::default(),
             connection: Connection::new(instance),
             instance: instance.clone(),
+            asked: false,
         }
+    }
+
+    /// See [`crate::Protocol::holds`].
+    pub(super) fn holds(&self) -> usize {
+        self.parser.holds() + self.connection.holds()
+    }
+
+    /// See [`crate::Protocol::is_established`].
+    pub(super) fn is_established(&self) -> bool {
+        self.asked
     }
 
     pub(super) fn receive(
@@ -40,6 +53,7 @@ impl Exchange {
             let rest = &input[used..];
             match self.parser.step(rest, self.connection.trust) {
                 Step::Request(length) => {
+                    self.asked = true;
                     turn.serve(&self.parser.words(rest), &mut self.connection);
                     used += length;
                 }

@@ -66,6 +66,11 @@ impl Parser {
         self.words.iter().map(|(begin, end)| &from[*begin as usize..*end as usize]).collect()
     }
 
+    /// Bytes of memory.
+    pub(super) fn holds(&self) -> usize {
+        self.words.capacity() * size_of::<(u32, u32)>() + self.unquoted.as_ref().map_or(0, Vec::capacity)
+    }
+
     /// Forgets the request and, where it was large, its memory.
     pub(super) fn next(&mut self) {
         let mut words = std::mem::take(&mut self.words);

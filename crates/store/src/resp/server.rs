@@ -88,7 +88,7 @@ const PARAMETERS: [(&str, &str); 10] = [
     ("maxmemory-policy", "noeviction"),
     ("proto-max-bulk-len", "524288"),
     ("save", ""),
-    ("tcp-keepalive", "0"),
+    ("tcp-keepalive", "60"),
     ("timeout", "0"),
 ];
 

@@ -4,6 +4,9 @@ use super::call::{Call, Outcome};
 use super::refusal::Refusal;
 use super::{QUEUED_MAX, QUEUED_WORD, table};
 
+/// What a queued request costs besides its words: two lists, which may have twice the room that they need.
+const REQUEST_OVERHEAD: usize = 96;
+
 /// The requests between `MULTI` and `EXEC`.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
@@ -27,6 +30,11 @@ impl Queue {
             self.requests.push(words.iter().map(|word| Box::from(*word)).collect());
         }
         Ok(())
+    }
+
+    /// Bytes of memory, about.
+    pub(super) fn holds(&self) -> usize {
+        if self.requests.is_empty() { 0 } else { self.bytes + self.requests.len() * REQUEST_OVERHEAD }
     }
 
     /// A request could not be queued: none will be executed.

@@ -2,7 +2,7 @@
 
 use super::connection::Connection;
 use super::poll::Token;
-use super::{Endpoint, Server, TruthSink};
+use super::{Endpoint, Server, TruthSink, strangers};
 use crate::{ConnectionFault, NodeId};
 use socket::Socket;
 use std::io;
@@ -56,7 +56,8 @@ impl<S: TruthSink> Server<S> {
         let number = self.next_number;
         self.next_number = self.next_number.wrapping_add(1);
         let open = self.connections.len() - self.free.len();
-        if open >= self.limits.connections {
+        // The kernel gives the lowest descriptor that is free: this one tells how many are left for files.
+        if open >= self.limits.connections || stream.as_raw_fd() >= self.descriptors {
             self.totals.refused += 1;
             return;
         }
@@ -80,6 +81,7 @@ impl<S: TruthSink> Server<S> {
     ) -> io::Result<()> {
         let now = self.now();
         let socket = Socket::accepted(stream)?;
+        strangers::probe_when_silent(socket.fd());
         let slot = self.free.last().copied().unwrap_or(self.connections.len() as u32);
         let token = Token::connection(slot, number);
         let slow = match fault {
@@ -98,6 +100,7 @@ impl<S: TruthSink> Server<S> {
         } else {
             self.connections.push(Some(connection));
         }
+        self.expect_greeting(token, now);
         self.last_request = now;
         Ok(())
     }

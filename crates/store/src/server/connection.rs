@@ -30,11 +30,12 @@ pub(super) struct Connection {
     pub(super) owed: Owed,
     /// When the kernel last had room again after it had none: answers that were due before waited for the client.
     pub(super) unblocked_at: Nanos,
-    /// Bytes that it is counted with in the server's budget.
-    pub(super) held: usize,
     /// Requests so far.
     requests: u32,
 }
+
+/// Places for answers that a connection keeps for its next requests.
+const PLACES_KEPT: usize = 64;
 
 /// Answers that were made and not yet written.
 #[derive(Default)]
@@ -90,7 +91,6 @@ impl Connection {
             queued: None,
             owed: Owed::default(),
             unblocked_at: Nanos::ZERO,
-            held: 0,
             requests: 0,
         }
     }
@@ -108,7 +108,7 @@ impl Connection {
 
     /// Bytes that it makes the server keep.
     pub(super) fn holds(&self) -> usize {
-        self.unfinished.len() + self.owed.waiting()
+        self.unfinished.capacity() + self.owed.holds() + self.protocol.holds()
     }
 
     /// What the log says of all that will never be answered.
@@ -156,6 +156,18 @@ impl Owed {
                 decision.due = due;
                 decision.rules = if index == 0 { decision.rules } else { decision.rules.with(Rules::BEHIND) };
             }
+        }
+    }
+
+    /// Memory in bytes, whatever of it is in use.
+    fn holds(&self) -> usize {
+        self.bytes.capacity() + self.answers.capacity() * size_of::<OwedAnswer>()
+    }
+
+    /// Gives memory back that nothing waits in: a client that was owed thousands of answers once does not keep their places.
+    pub(super) fn let_go(&mut self) {
+        if self.answers.is_empty() && self.answers.capacity() > PLACES_KEPT {
+            self.answers.shrink_to(PLACES_KEPT);
         }
     }
 

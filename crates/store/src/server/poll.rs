@@ -51,6 +51,23 @@ pub(super) fn allow_descriptors() {
     }
 }
 
+/// Descriptors that connections leave free, for files that the process opens meanwhile: parts of a log, for one.
+const KEPT_FREE: i32 = 64;
+
+/// Connections may have descriptors below this number: all but [`KEPT_FREE`] of the process, or three quarters where it may
+/// not have many.
+pub(super) fn descriptors_for_connections() -> i32 {
+    // SAFETY: the call takes a pointer to a live structure of its own.
+    let limit = unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) != 0 {
+            return i32::MAX;
+        }
+        i32::try_from(limit.rlim_cur).unwrap_or(i32::MAX)
+    };
+    limit - KEPT_FREE.min(limit / 4)
+}
+
 /// Events taken at a time: few, since due times are looked at after each.
 pub(super) const EVENTS: usize = 32;
 

@@ -146,20 +146,29 @@ impl<S: TruthSink> Server<S> {
             || connection.owed.waiting() >= limits.pending_bytes;
         let token = piece.token;
         self.queue(token);
-        if !self.within_budget(token) {
-            self.totals.broken += 1;
-            return self.close(token);
-        }
+        self.count(token);
+        self.keep_within_budget();
         self.settle(token);
     }
 
-    /// Counts what a connection holds now; false when all of them together hold too much.
-    fn within_budget(&mut self, token: Token) -> bool {
-        let Some(connection) = self.connection(token) else { return true };
-        let (had, holds) = (connection.held, connection.holds());
-        connection.held = holds;
-        self.held = (self.held + holds).saturating_sub(had);
-        self.held <= self.limits.total_bytes || holds <= had
+    /// Counts what a connection holds now.
+    pub(super) fn count(&mut self, token: Token) {
+        if let Some(connection) = self.connection(token) {
+            let holds = connection.holds();
+            self.budget.set(token.slot(), holds);
+        }
+    }
+
+    /// Where all connections together hold too much, those go that hold most, and not whoever happens to ask next.
+    fn keep_within_budget(&mut self) {
+        while self.budget.total() > self.limits.total_bytes {
+            let Some(slot) = self.budget.largest() else { return };
+            let Some(token) = self.connections.get(slot).and_then(Option::as_ref).map(|c| c.token) else {
+                return;
+            };
+            self.totals.broken += 1;
+            self.close(token);
+        }
     }
 
     /// Brings what is watched for in line with a connection's state; closes it when nothing more can come of it.

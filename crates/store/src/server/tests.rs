@@ -6,8 +6,12 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 
-/// Answers each line with itself; a line `bad` is an error, `big` is answered with a megabyte.
-struct Lines;
+/// Answers each line with itself; a line `bad` is an error, `big` is answered with a megabyte, `keep` keeps one.
+#[derive(Default)]
+struct Lines {
+    kept: Vec<u8>,
+    asked: bool,
+}
 
 impl Protocol for Lines {
     fn receive(
@@ -21,6 +25,10 @@ impl Protocol for Lines {
         while let Some(length) = input[begin..].iter().position(|&b| b == b'\n') {
             let line = &input[begin..begin + length + 1];
             begin += length + 1;
+            self.asked = true;
+            if line == b"keep\n" {
+                self.kept.reserve_exact(1 << 20);
+            }
             if line == b"bad\n" {
                 answers.at_once(Ending::Close, |out| out.extend_from_slice(b"error\n"));
                 return Received::Broken;
@@ -32,6 +40,14 @@ impl Protocol for Lines {
             });
         }
         Received::Consumed(begin)
+    }
+
+    fn holds(&self) -> usize {
+        self.kept.capacity()
+    }
+
+    fn is_established(&self) -> bool {
+        self.asked
     }
 
     fn message_limit(&self) -> usize {
@@ -61,7 +77,8 @@ fn start(limits: Limits) -> Running {
     let seen = Arc::clone(&stop);
     let thread = std::thread::spawn(move || {
         let clock = clock::calibrate(clock::ClockChoice::Monotonic).unwrap().start();
-        let endpoint = Endpoint { listener, node: NodeId(0), protocol: Box::new(|_| Box::new(Lines)) };
+        let endpoint =
+            Endpoint { listener, node: NodeId(0), protocol: Box::new(|_| Box::<Lines>::default()) };
         serve(vec![endpoint], Engine::default(), limits, clock, Log::default(), &seen).unwrap()
     });
     Running { address, stop, thread }
@@ -199,7 +216,7 @@ fn by_hand(limits: Limits) -> (Server<Log>, SocketAddr) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let clock = clock::calibrate(clock::ClockChoice::Monotonic).unwrap().start();
-    let endpoint = Endpoint { listener, node: NodeId(0), protocol: Box::new(|_| Box::new(Lines)) };
+    let endpoint = Endpoint { listener, node: NodeId(0), protocol: Box::new(|_| Box::<Lines>::default()) };
     (Server::new(vec![endpoint], Engine::default(), limits, clock, Log::default()).unwrap(), address)
 }
 
@@ -278,7 +295,7 @@ fn what_all_clients_hold_together_is_bounded() {
         client.write_all(&b"big\n".repeat(5)).unwrap();
     }
     turn_until(&mut server, |server| server.totals.broken > 0);
-    assert!(server.held <= limits.total_bytes, "{}", server.held);
+    assert!(server.budget.total() <= limits.total_bytes, "{}", server.budget.total());
     let mut other = TcpStream::connect(address).unwrap();
     other.write_all(b"me\n").unwrap();
     let mine = |server: &mut Server<Log>| server.sink.0.iter().any(|s| s.decision.arrival.connection == 3);
@@ -301,4 +318,118 @@ fn connections_meet_the_faults_of_connections() {
     // It arrived when it came, however late it was read.
     assert!(!served.decision.arrival.stamped || served.written.unwrap() > served.decision.arrival.at);
     assert_eq!(server.deaf, 0);
+}
+
+#[test]
+fn what_was_written_is_held_no_more() {
+    let limits = Limits { total_bytes: 6 << 20, pending_bytes: 64 << 20, ..Limits::default() };
+    let (mut server, address) = by_hand(limits);
+    let mut idle = Vec::new();
+    for asked in 1..=16 {
+        let mut client = TcpStream::connect(address).unwrap();
+        client.write_all(b"big\n").unwrap();
+        let reading = std::thread::spawn(move || {
+            assert_eq!(read_exactly(&mut client, 1 << 20).len(), 1 << 20);
+            client
+        });
+        turn_until(&mut server, |server| server.sink.0.len() == asked);
+        idle.push(reading.join().unwrap());
+    }
+    assert!(server.budget.total() <= 16 * 32 * 1024, "{}", server.budget.total());
+    let mut fresh = TcpStream::connect(address).unwrap();
+    fresh.write_all(b"ping\n").unwrap();
+    turn_until(&mut server, |server| server.sink.0.len() == 17);
+    assert_eq!(read_exactly(&mut fresh, 5), b"ping\n");
+    assert_eq!(server.totals.broken, 0);
+}
+
+#[test]
+fn many_answers_at_once_leave_no_places_behind() {
+    let (mut server, address) = by_hand(Limits::default());
+    let mut client = TcpStream::connect(address).unwrap();
+    client.write_all(&b"x\n".repeat(4000)).unwrap();
+    turn_until(&mut server, |server| server.sink.0.len() == 4000);
+    assert_eq!(read_exactly(&mut client, 8000).len(), 8000);
+    assert!(server.budget.total() <= 32 * 1024, "{}", server.budget.total());
+}
+
+#[test]
+fn who_holds_most_pays_and_not_who_asks_next() {
+    let limits = Limits { total_bytes: (3 << 20) / 2, pending_bytes: 64 << 20, ..Limits::default() };
+    let (mut server, address) = by_hand(limits);
+    let mut keeper = TcpStream::connect(address).unwrap();
+    keeper.write_all(b"keep\n").unwrap();
+    turn_until(&mut server, |server| server.sink.0.len() == 1);
+    assert_eq!(read_exactly(&mut keeper, 5), b"keep\n");
+    // What a protocol keeps counts, too; here it takes nearly all of the budget.
+    assert!((1 << 20..limits.total_bytes).contains(&server.budget.total()), "{}", server.budget.total());
+    server.engine.control(server.now(), "fault delay:1h@always").unwrap();
+    let mut askers: Vec<TcpStream> = (0..8).map(|_| TcpStream::connect(address).unwrap()).collect();
+    for asker in &mut askers {
+        // Many answers that wait, each client having far less than the keeper.
+        asker.write_all(&b"x\n".repeat(1000)).unwrap();
+    }
+    turn_until(&mut server, |server| server.totals.broken > 0);
+    assert_eq!(read_to_end(&mut keeper), b"");
+    assert!(server.budget.total() <= limits.total_bytes);
+}
+
+#[test]
+fn who_says_nothing_is_closed_in_time() {
+    let (mut server, address) = by_hand(Limits::default());
+    let mut talking = TcpStream::connect(address).unwrap();
+    talking.write_all(b"hello\n").unwrap();
+    turn_until(&mut server, |server| server.sink.0.len() == 1);
+    server.limits.greeting = Nanos::from_millis(50);
+    let mut half = TcpStream::connect(address).unwrap();
+    half.write_all(b"hel").unwrap();
+    let mut silent = TcpStream::connect(address).unwrap();
+    turn_until(&mut server, |server| server.totals.broken == 2);
+    assert_eq!((read_to_end(&mut half), read_to_end(&mut silent)), (Vec::new(), Vec::new()));
+    assert_eq!(read_exactly(&mut talking, 6), b"hello\n");
+    talking.write_all(b"still here\n").unwrap();
+    turn_until(&mut server, |server| server.sink.0.len() == 2);
+    assert_eq!(read_exactly(&mut talking, 11), b"still here\n");
+}
+
+#[test]
+fn a_slow_accept_does_not_count_against_the_client() {
+    let limits = Limits { greeting: Nanos::from_millis(20), ..Limits::default() };
+    let (mut server, address) = by_hand(limits);
+    server.engine.control(Nanos::ZERO, "fault slow-accept:60ms@next").unwrap();
+    let mut client = TcpStream::connect(address).unwrap();
+    client.write_all(b"x\n").unwrap();
+    turn_until(&mut server, |server| server.sink.0.len() == 1 || server.totals.broken > 0);
+    assert_eq!((server.sink.0.len(), server.totals.broken), (1, 0));
+}
+
+#[test]
+fn a_client_that_vanishes_is_looked_for() {
+    let (mut server, address) = by_hand(Limits::default());
+    let _client = TcpStream::connect(address).unwrap();
+    turn_until(&mut server, |server| server.totals.connections == 1);
+    let fd = server.connections[0].as_ref().unwrap().socket.fd();
+    let mut value: libc::c_int = 0;
+    let mut size = size_of_val(&value) as libc::socklen_t;
+    // SAFETY: the option takes one integer of this size.
+    let result = unsafe {
+        libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_KEEPALIVE, (&raw mut value).cast(), &raw mut size)
+    };
+    assert_eq!((result, value), (0, 1));
+}
+
+#[test]
+fn descriptors_are_left_for_files() {
+    let (mut server, address) = by_hand(Limits::default());
+    // All that is left is kept.
+    server.descriptors = 3;
+    let mut client = TcpStream::connect(address).unwrap();
+    turn_until(&mut server, |server| server.totals.refused == 1);
+    assert_eq!(read_to_end(&mut client), b"");
+    server.descriptors = poll::descriptors_for_connections();
+    assert!(server.descriptors > 0);
+    let mut client = TcpStream::connect(address).unwrap();
+    client.write_all(b"x\n").unwrap();
+    turn_until(&mut server, |server| server.sink.0.len() == 1);
+    assert_eq!(read_exactly(&mut client, 2), b"x\n");
 }

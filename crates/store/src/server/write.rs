@@ -65,10 +65,13 @@ impl<S: TruthSink> Server<S> {
         if connection.token != token || connection.blocked {
             return;
         }
-        match write_due(connection, clock, |served| {
+        let wrote = write_due(connection, clock, |served| {
             totals.answered += 1;
             sink.served(&served);
-        }) {
+        });
+        connection.owed.let_go();
+        self.count(token);
+        match wrote {
             Wrote::Waits => {
                 self.queue(token);
                 self.settle(token);

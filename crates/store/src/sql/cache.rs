@@ -11,6 +11,10 @@ use std::sync::Arc;
 
 /// Texts in each of the two generations.
 const GENERATION: usize = 512;
+/// Bytes of their plans, texts included.
+const GENERATION_BYTES: usize = 16 << 20;
+/// Larger plans are not kept: a short text may stand for very many columns.
+const PLAN_MAX: usize = 512 * 1024;
 /// Longer texts are not kept: they are bulk loads and checks, which do not come again.
 const TEXT_MAX: usize = 8 * 1024;
 
@@ -18,7 +22,11 @@ const TEXT_MAX: usize = 8 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct PlanCache {
     young: HashMap<Box<str>, Arc<Prepared>>,
+    /// Bytes of the young ones, and of those that they replaced.
+    bytes: usize,
     old: HashMap<Box<str>, Arc<Prepared>>,
+    /// The catalog's, of all of them.
+    version: u64,
 }
 
 impl PlanCache {
@@ -40,12 +48,18 @@ impl PlanCache {
 
     /// Remembers a plan.
     pub(crate) fn insert(&mut self, text: &str, prepared: &Arc<Prepared>) {
-        if text.len() > TEXT_MAX {
+        if text.len() > TEXT_MAX || prepared.bytes > PLAN_MAX {
             return;
         }
-        if self.young.len() >= GENERATION {
-            self.old = std::mem::take(&mut self.young);
+        if prepared.version != self.version {
+            // No plan of an earlier catalog is found any more; each may keep a table that is gone.
+            *self = PlanCache { version: prepared.version, ..PlanCache::default() };
         }
+        let size = text.len() + prepared.bytes;
+        if self.young.len() >= GENERATION || self.bytes + size > GENERATION_BYTES {
+            (self.old, self.bytes) = (std::mem::take(&mut self.young), 0);
+        }
+        self.bytes += size;
         self.young.insert(text.into(), Arc::clone(prepared));
     }
 }

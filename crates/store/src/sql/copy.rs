@@ -9,14 +9,14 @@ use super::datum::Datum;
 use super::error::{SqlError, state};
 use super::expression::{Context, Row, VALUE_MAX};
 use super::modify::{Cells, Target, cell_of, insert_row};
-use super::transaction::WRITES_MAX;
+use super::transaction::{WRITES_MAX, size_of_row};
 use super::types::{ColumnType, text_of};
 use std::sync::Arc;
 
 /// A line may have so many bytes.
 const LINE_MAX: usize = VALUE_MAX;
-/// What a kept row costs beyond its values.
-const ROW_OVERHEAD: usize = 64;
+/// What a kept row costs beyond its cells: the list of rows may have twice the room that it needs.
+const ROW_OVERHEAD: usize = 2 * size_of::<Waiting>() + 16;
 
 /// A row that waits for the end of the data; its key, if the data has it.
 type Waiting = (Option<Box<[u8]>>, Cells);
@@ -31,7 +31,10 @@ pub(crate) struct CopyIn {
     /// Whether `\.` has come: what is behind it does not count.
     ended: bool,
     rows: Vec<Waiting>,
+    /// Memory of the rows.
     bytes: usize,
+    /// [`WRITES_MAX`], but in tests.
+    most: usize,
     wrong: Option<SqlError>,
     value: Vec<u8>,
 }
@@ -45,6 +48,7 @@ impl CopyIn {
             ended: false,
             rows: Vec::new(),
             bytes: 0,
+            most: WRITES_MAX,
             wrong: None,
             value: Vec::new(),
         }
@@ -52,6 +56,11 @@ impl CopyIn {
 
     pub(crate) fn width(&self) -> usize {
         self.columns.len()
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn holds(&self) -> usize {
+        self.bytes + self.rest.capacity() + self.value.capacity() + size_of_val(&self.columns[..])
     }
 
     /// Takes a piece of the data, cut anywhere.
@@ -68,7 +77,7 @@ impl CopyIn {
             Some(detail) => error.with_detail(format!("{detail} ({place})")),
             None => error.with_detail(place),
         });
-        (self.rows, self.rest) = (Vec::new(), Vec::new());
+        (self.rows, self.rest, self.bytes) = (Vec::new(), Vec::new(), 0);
     }
 
     /// The data has ended, perhaps without a last line end. Gives the number of rows.
@@ -121,9 +130,9 @@ impl CopyIn {
             return Ok(());
         }
         let row = self.row(line)?;
-        self.bytes += line.len() + ROW_OVERHEAD;
-        if self.bytes > WRITES_MAX {
-            let message = format!("a COPY has more than {WRITES_MAX} bytes; load in several");
+        self.bytes += size_of_row(&row.1) + row.0.as_ref().map_or(0, |key| key.len()) + ROW_OVERHEAD;
+        if self.bytes > self.most {
+            let message = format!("a COPY has more than {} bytes; load in several", self.most);
             return Err(SqlError::new(state::PROGRAM_LIMIT, message));
         }
         self.rows.push(row);
@@ -270,5 +279,27 @@ mod tests {
             unescape(field, &mut out);
             assert_eq!(out, expected, "{}", field.escape_ascii());
         }
+    }
+
+    #[test]
+    fn a_copy_ends_where_its_cells_are_too_many() {
+        let mut catalog = super::super::Catalog::new();
+        let column = |n: usize| super::super::catalog::Column {
+            name: format!("c{n}"),
+            column_type: super::super::Type::Text.into(),
+            not_null: false,
+            default: None,
+        };
+        catalog.create("t", (0..100).map(column).collect(), None).unwrap();
+        let name = super::super::syntax::TableName { schema: None, name: "t".to_owned() };
+        let mut copy = CopyIn::new(Arc::clone(catalog.table(&name).unwrap()), vec![0]);
+        copy.most = 100 * 1024;
+        // Two bytes each, and 2,400 of cells.
+        copy.take(&b"x\n".repeat(30));
+        assert!((30 * 2_400..copy.most).contains(&copy.holds()), "{}", copy.holds());
+        assert!(copy.wrong.is_none());
+        copy.take(&b"x\n".repeat(30));
+        assert_eq!(copy.wrong.as_ref().map(|wrong| wrong.state), Some(state::PROGRAM_LIMIT));
+        assert!(copy.holds() < 1024, "{}", copy.holds());
     }
 }

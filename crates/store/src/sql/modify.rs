@@ -10,8 +10,9 @@ use super::error::{SqlError, state};
 use super::execute::{Source, scan};
 use super::expression::{Context, Row, Stored, Typed};
 use super::plan::{columns_or_all, plan_condition};
+use super::size::Heap;
 use super::syntax::{Cell, Conflict, Expr, FromTable, Insert as InsertSyntax};
-use super::transaction::{Transaction, WRITES_MAX};
+use super::transaction::{Transaction, size_of_write};
 use crate::{Data, Key, View};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -38,11 +39,7 @@ impl Target<'_> {
 
     fn write(&mut self, key: Key, row: Option<Cells>) -> Result<(), SqlError> {
         self.transaction.write(self.view, key, row);
-        if self.transaction.bytes() > WRITES_MAX {
-            let message = format!("a transaction wrote more than {WRITES_MAX} bytes; commit more often");
-            return Err(SqlError::new(state::PROGRAM_LIMIT, message));
-        }
-        Ok(())
+        self.transaction.check_room(0)
     }
 }
 
@@ -52,7 +49,10 @@ type Assignment = (usize, Option<Typed>);
 #[derive(Clone, Debug)]
 pub(crate) struct Insert {
     table: Arc<Table>,
-    /// For each row, one value for each column of the table; `None` is the column's default.
+    /// For each column of the table, which of a row's values it gets; `None` where its default is what it gets.
+    given: Vec<Option<usize>>,
+    /// The values that were named, row by row, and no places for others: a table may have 1,600 columns, and a statement
+    /// 262,000 rows. `None` is the column's default.
     rows: Vec<Vec<Option<Typed>>>,
     conflict: Option<OnConflict>,
 }
@@ -81,10 +81,10 @@ impl Insert {
                 let message = "INSERT has more target columns than expressions";
                 return Err(SqlError::new(state::SYNTAX, message));
             }
-            let mut values = vec![None; table.columns.len()];
+            let mut values = Vec::with_capacity(row.len());
             let mut binder = Binder { scope: Scope::default(), parameters };
             for (place, cell) in places.iter().zip(row) {
-                values[*place] = bind_cell(cell, &table.columns[*place], &mut binder)?;
+                values.push(bind_cell(cell, &table.columns[*place], &mut binder)?);
             }
             rows.push(values);
         }
@@ -93,12 +93,17 @@ impl Insert {
             return Err(SqlError::new(state::SYNTAX, "VALUES lists must all be the same length"));
         }
         let conflict = insert.conflict.as_ref().map(|c| plan_conflict(c, &table, parameters)).transpose()?;
-        Ok(Insert { table, rows, conflict })
+        let mut given = vec![None; table.columns.len()];
+        for (value, place) in places.into_iter().take(width).enumerate() {
+            given[place] = Some(value);
+        }
+        Ok(Insert { table, given, rows, conflict })
     }
 
     /// The key of the first row.
     pub(crate) fn leading(&self) -> Option<&Typed> {
-        self.rows.first()?.get(self.table.key?)?.as_ref()
+        let value = (*self.given.get(self.table.key?)?)?;
+        self.rows.first()?.get(value)?.as_ref()
     }
 
     /// Gives how many rows were inserted or changed.
@@ -106,7 +111,7 @@ impl Insert {
         let mut affected = 0;
         let mut touched = BTreeSet::new();
         for values in &self.rows {
-            let (key, row) = new_row(&self.table, values, context)?;
+            let (key, row) = self.new_row(values, context)?;
             let Some(existing) = target.read(&key) else {
                 if self.rows.len() > 1 {
                     touched.insert(key.clone());
@@ -135,6 +140,42 @@ impl Insert {
             }
         }
         Ok(affected)
+    }
+
+    /// A new row with its key.
+    fn new_row(&self, values: &[Option<Typed>], context: &Context<'_>) -> Result<(Key, Cells), SqlError> {
+        let table = &self.table;
+        let mut row = Vec::with_capacity(table.columns.len());
+        let (mut key, mut room) = (None, ROW_MAX);
+        for (place, column) in table.columns.iter().enumerate() {
+            let value = self.given[place].and_then(|value| values.get(value)?.as_ref());
+            let value = match value.or(column.default.as_ref()) {
+                Some(typed) => typed.value(Row::NONE, context)?,
+                None => Datum::Null,
+            };
+            row.push(take_room(cell_of(table, place, &value)?, &mut room)?);
+            if table.key == Some(place) {
+                key = key_of_row(table, &value);
+            }
+        }
+        // A key is never null: its column is NOT NULL. What is left is a table without one.
+        let key = key.unwrap_or_else(|| table.next_row_key());
+        Ok((table.record(key), row))
+    }
+}
+
+impl Heap for Insert {
+    fn heap(&self) -> usize {
+        size_of_val(&self.given[..]) + self.rows.heap() + self.conflict.heap()
+    }
+}
+
+impl Heap for OnConflict {
+    fn heap(&self) -> usize {
+        match self {
+            OnConflict::Nothing => 0,
+            OnConflict::Update { assignments, condition } => assignments.heap() + condition.heap(),
+        }
     }
 }
 
@@ -192,6 +233,17 @@ fn bind_assignments(
     Ok(bound)
 }
 
+/// The values that a statement computes for one row may have so many bytes together.
+const ROW_MAX: usize = 64 << 20;
+
+/// Passes a cell on if there is room for it.
+fn take_room(cell: Option<Vec<u8>>, room: &mut usize) -> Result<Option<Vec<u8>>, SqlError> {
+    *room = room.checked_sub(cell.as_ref().map_or(0, Vec::len)).ok_or_else(|| {
+        SqlError::new(state::PROGRAM_LIMIT, format!("the values of a row have more than {ROW_MAX} bytes"))
+    })?;
+    Ok(cell)
+}
+
 /// A value as it is stored in the column.
 pub(crate) fn cell_of(table: &Table, place: usize, value: &Datum<'_>) -> Result<Option<Vec<u8>>, SqlError> {
     let column = &table.columns[place];
@@ -208,25 +260,6 @@ pub(crate) fn cell_of(table: &Table, place: usize, value: &Datum<'_>) -> Result<
     let mut bytes = Vec::new();
     value.write_text(column.column_type.kind, &mut bytes);
     Ok(Some(bytes))
-}
-
-/// A new row with its key.
-fn new_row(table: &Table, values: &[Option<Typed>], context: &Context<'_>) -> Result<(Key, Cells), SqlError> {
-    let mut row = Vec::with_capacity(table.columns.len());
-    let mut key = None;
-    for (place, value) in values.iter().enumerate() {
-        let value = match value.as_ref().or(table.columns[place].default.as_ref()) {
-            Some(typed) => typed.value(Row::NONE, context)?,
-            None => Datum::Null,
-        };
-        row.push(cell_of(table, place, &value)?);
-        if table.key == Some(place) {
-            key = key_of_row(table, &value);
-        }
-    }
-    // A key is never null: its column is NOT NULL. What is left is a table without one.
-    let key = key.unwrap_or_else(|| table.next_row_key());
-    Ok((table.record(key), row))
 }
 
 /// Inserts a row of a COPY.
@@ -260,12 +293,13 @@ fn assigned(
     context: &Context<'_>,
 ) -> Result<Cells, SqlError> {
     let mut changed = row.current.to_vec();
+    let mut room = ROW_MAX;
     for (place, typed) in assignments {
         let value = match typed.as_ref().or(table.columns[*place].default.as_ref()) {
             Some(typed) => typed.value(row, context)?,
             None => Datum::Null,
         };
-        changed[*place] = cell_of(table, *place, &value)?;
+        changed[*place] = take_room(cell_of(table, *place, &value)?, &mut room)?;
     }
     Ok(changed)
 }
@@ -311,6 +345,18 @@ pub(crate) struct Delete {
     filter: Option<Typed>,
 }
 
+impl Heap for Update {
+    fn heap(&self) -> usize {
+        self.assignments.heap() + self.access.heap() + self.filter.heap()
+    }
+}
+
+impl Heap for Delete {
+    fn heap(&self) -> usize {
+        self.access.heap() + self.filter.heap()
+    }
+}
+
 impl Delete {
     pub(crate) fn plan(
         from: &FromTable,
@@ -334,7 +380,7 @@ impl Delete {
 
 type Written = (Key, Option<Cells>);
 
-/// What becomes of each record that is found and passes the filter.
+/// What becomes of each record that is found and passes the filter. It counts while it is collected.
 fn affected(
     table: &Table,
     access: &Access,
@@ -343,10 +389,13 @@ fn affected(
     context: &Context<'_>,
     change: impl Fn(&Key, &Stored) -> Result<Written, SqlError>,
 ) -> Result<Vec<Written>, SqlError> {
-    let mut all = Vec::new();
+    let (mut all, mut collected) = (Vec::new(), 0);
     let mut offer = |key: &Key, row: &Stored| -> Result<(), SqlError> {
         if filter.map_or(Ok(true), |filter| filter.holds(Row::of(row), context))? {
-            all.push(change(key, row)?);
+            let written = change(key, row)?;
+            collected += size_of_write(&written.0, written.1.as_ref());
+            target.transaction.check_room(collected)?;
+            all.push(written);
         }
         Ok(())
     };

@@ -6,6 +6,7 @@ use super::catalog::{Catalog, Column, Table};
 use super::error::{SqlError, state};
 use super::expression::{Context, Node, Row, Typed};
 use super::modify::{Delete, Insert, Update};
+use super::size::{Heap, size_of_all};
 use super::syntax::{Expr, FromTable, Modes, Output, Select as SelectSyntax, Statement, TableName};
 use super::types::{ColumnType, Type};
 use crate::Operation;
@@ -32,6 +33,8 @@ pub(crate) struct Prepared {
     /// `None`: it gives no rows.
     pub(crate) columns: Option<Vec<OutputColumn>>,
     pub(crate) version: u64,
+    /// Memory of all this, about.
+    pub(crate) bytes: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -122,8 +125,10 @@ pub(crate) fn prepare(
 ) -> Result<Prepared, SqlError> {
     let mut parameters = ParameterTypes(declared.clone());
     let (plan, columns) = plan(&statement, catalog, &mut parameters)?;
-    let parameters = parameters.0.iter().map(|kind| kind.unwrap_or(Type::Text)).collect();
-    Ok(Prepared { statement, plan, declared, parameters, columns, version: catalog.version })
+    let parameters: Vec<Type> = parameters.0.iter().map(|kind| kind.unwrap_or(Type::Text)).collect();
+    let types = size_of_val(&declared[..]) + size_of_val(&parameters[..]);
+    let bytes = size_of::<Prepared>() + size_of_all(&*statement) + plan.heap() + columns.heap() + types;
+    Ok(Prepared { statement, plan, declared, parameters, columns, version: catalog.version, bytes })
 }
 
 type Planned = (Plan, Option<Vec<OutputColumn>>);
@@ -286,6 +291,8 @@ fn plan_outputs(
 ) -> Result<(ResultRows, Vec<OutputColumn>), SqlError> {
     let (mut each, mut aggregates, mut columns) = (Vec::new(), Vec::new(), Vec::new());
     for output in outputs {
+        // Looked at before each: a `*` is one byte and may be a thousand columns.
+        check_width(columns.len())?;
         match output {
             Output::All(name) => {
                 let table = all_of(name.as_deref(), &binder.scope)?;
@@ -314,10 +321,7 @@ fn plan_outputs(
             }
         }
     }
-    if columns.len() > OUTPUTS_MAX {
-        let message = format!("target lists can have at most {OUTPUTS_MAX} entries");
-        return Err(SqlError::new(state::TOO_MANY_COLUMNS, message));
-    }
+    check_width(columns.len())?;
     match (each.is_empty(), aggregates.is_empty()) {
         (true, false) => Ok((ResultRows::Aggregated(aggregates), columns)),
         (_, true) => Ok((ResultRows::Each(each), columns)),
@@ -327,6 +331,14 @@ fn plan_outputs(
             Err(SqlError::new(state::GROUPING, message))
         }
     }
+}
+
+fn check_width(columns: usize) -> Result<(), SqlError> {
+    if columns > OUTPUTS_MAX {
+        let message = format!("target lists can have at most {OUTPUTS_MAX} entries");
+        return Err(SqlError::new(state::TOO_MANY_COLUMNS, message));
+    }
+    Ok(())
 }
 
 fn all_of<'a>(name: Option<&str>, scope: &Scope<'a>) -> Result<&'a Table, SqlError> {

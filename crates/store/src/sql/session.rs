@@ -133,6 +133,11 @@ impl Session {
         Session { user, database, backend, settings, epoch_wall_ns, block, transaction }
     }
 
+    /// Bytes of memory: what is written and not committed, settings, names.
+    pub(crate) fn holds(&self) -> usize {
+        self.transaction.bytes() + self.settings.holds() + self.user.len() + self.database.len()
+    }
+
     /// The state of the transaction, as ReadyForQuery says it.
     pub(crate) fn status(&self) -> u8 {
         match self.block {

@@ -110,6 +110,8 @@ const REPORTED: [&str; 13] = [
 /// A value may have so many bytes, and a session so many settings of its own.
 const VALUE_MAX: usize = 8 * 1024;
 const SETTINGS_MAX: usize = 1_000;
+/// What an entry costs besides its texts.
+const ENTRY: usize = 96;
 
 /// Settings of one session.
 #[derive(Clone, Debug, Default)]
@@ -118,6 +120,8 @@ pub(crate) struct Settings {
     session: BTreeMap<String, String>,
     /// Those of the present transaction.
     local: BTreeMap<String, String>,
+    session_bytes: usize,
+    local_bytes: usize,
 }
 
 fn known(name: &str) -> Option<&'static (&'static str, &'static str, Rule)> {
@@ -165,35 +169,52 @@ impl Settings {
             (Some(_), None) => None,
             (Some((shown, default, rule)), Some(value)) => Some(rule.check(shown, default, value)?),
         };
-        if value.as_ref().is_some_and(|value| value.len() > VALUE_MAX) || self.session.len() > SETTINGS_MAX {
+        let long = |text: &str| text.len() > VALUE_MAX;
+        let count = self.session.len() + self.local.len();
+        if long(&lower) || value.as_deref().is_some_and(long) || count > SETTINGS_MAX {
             let message =
                 format!("settings may have {VALUE_MAX} bytes, and a session {SETTINGS_MAX} of them");
             return Err(SqlError::new(state::PROGRAM_LIMIT, message));
         }
         // These two are of a transaction by their nature.
         let local = local || lower == "transaction_isolation" || lower == "transaction_read_only";
-        let values = if local { &mut self.local } else { &mut self.session };
-        match value {
+        let (values, bytes) = match local {
+            true => (&mut self.local, &mut self.local_bytes),
+            false => (&mut self.session, &mut self.session_bytes),
+        };
+        let name_length = lower.len();
+        let size = |value: &String| value.len() + name_length + ENTRY;
+        *bytes += value.as_ref().map_or(0, size);
+        let before = match value {
             Some(value) => values.insert(lower, value),
             None => values.remove(&lower),
         };
+        *bytes -= before.as_ref().map_or(0, size);
         Ok(())
     }
 
     /// What the client says of itself when it connects, and what only the server knows.
     pub(crate) fn set_fixed(&mut self, name: &str, value: &str) {
+        self.session_bytes += name.len() + value.len() + ENTRY;
         self.session.insert(name.to_ascii_lowercase(), value.to_owned());
     }
 
     /// All as at the start.
     pub(crate) fn reset(&mut self) {
         self.session.retain(|name, _| name == "session_authorization");
-        self.local.clear();
+        self.session_bytes = self.session.iter().map(|(name, value)| name.len() + value.len() + ENTRY).sum();
+        self.end_transaction();
+    }
+
+    /// Bytes of memory, about.
+    pub(crate) fn holds(&self) -> usize {
+        self.session_bytes + self.local_bytes
     }
 
     /// Forgets what was for this transaction only.
     pub(crate) fn end_transaction(&mut self) {
         self.local.clear();
+        self.local_bytes = 0;
     }
 
     /// Names as shown, and values, in the order of the names.

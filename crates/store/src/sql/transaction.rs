@@ -1,23 +1,45 @@
 //! What a transaction has written and nobody else sees yet.
 
+use super::error::{SqlError, state};
 use super::expression::Stored;
 use crate::{Data, Key, Staleness, Value, View};
 use std::collections::BTreeMap;
 use units::Nanos;
 
-/// As much may be waiting for a COMMIT, in bytes.
-pub(crate) const WRITES_MAX: usize = 1 << 30;
-/// What a record costs beyond its values.
-const RECORD_OVERHEAD: usize = 96;
+/// As much may be waiting for a COMMIT, in bytes of memory: half of what all connections may hold together.
+pub(crate) const WRITES_MAX: usize = 512 << 20;
+/// What a record costs beyond its key and cells: its place in a map, and what the allocator adds.
+const RECORD_OVERHEAD: usize = 192;
+/// What an allocation costs besides its bytes.
+const ALLOCATION: usize = 16;
 
 /// What is written, and by which request: `at` is settled by the commit.
 type Write = (Option<Value>, View);
 
 /// Writes by key; the last one of a key counts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Transaction {
     writes: BTreeMap<Key, Write>,
     bytes: usize,
+    /// [`WRITES_MAX`], but in tests.
+    pub(super) most: usize,
+}
+
+impl Default for Transaction {
+    fn default() -> Transaction {
+        Transaction { writes: BTreeMap::new(), bytes: 0, most: WRITES_MAX }
+    }
+}
+
+/// Memory of a row, its nulls too.
+pub(crate) fn size_of_row(row: &[Option<Vec<u8>>]) -> usize {
+    let cells: usize = row.iter().flatten().map(|cell| cell.capacity() + ALLOCATION).sum();
+    cells + size_of_val(row)
+}
+
+/// Memory of a write that waits.
+pub(crate) fn size_of_write(key: &Key, row: Option<&Vec<Option<Vec<u8>>>>) -> usize {
+    RECORD_OVERHEAD + key.space.len() + key.key.len() + row.map_or(0, |row| size_of_row(row))
 }
 
 impl Transaction {
@@ -28,9 +50,28 @@ impl Transaction {
 
     /// Writes a row, or deletes it.
     pub(crate) fn write(&mut self, view: View, key: Key, row: Option<Vec<Option<Vec<u8>>>>) {
-        let content: usize = row.iter().flatten().flatten().map(Vec::len).sum();
-        self.bytes += content + key.key.len() + RECORD_OVERHEAD;
-        self.writes.insert(key, (row.map(Value::Row), view));
+        let size = size_of_write(&key, row.as_ref());
+        let content = row.as_ref().map_or(0, |row| size_of_row(row));
+        let before = self.writes.insert(key, (row.map(Value::Row), view));
+        // Of a key that was written before, only the rows differ.
+        self.bytes = match before {
+            Some((before, _)) => {
+                self.bytes + content - before.as_ref().and_then(row_of).map_or(0, size_of_row)
+            }
+            None => self.bytes + size,
+        };
+    }
+
+    /// Whether `more` bytes may be written besides what waits.
+    ///
+    /// # Errors
+    /// They would be too many.
+    pub(crate) fn check_room(&self, more: usize) -> Result<(), SqlError> {
+        if self.bytes + more <= self.most {
+            return Ok(());
+        }
+        let message = format!("a transaction has more than {} bytes to write; commit more often", self.most);
+        Err(SqlError::new(state::PROGRAM_LIMIT, message))
     }
 
     /// The row of this key, own writes first, and how stale what was read is.
@@ -76,7 +117,14 @@ impl Transaction {
 
     /// Forgets what was written to a table.
     pub(crate) fn forget(&mut self, space: &[u8]) {
-        self.writes.retain(|key, _| &*key.space != space);
+        let bytes = &mut self.bytes;
+        self.writes.retain(|key, (value, _)| {
+            let stays = &*key.space != space;
+            if !stays {
+                *bytes -= size_of_write(key, None) + value.as_ref().and_then(row_of).map_or(0, size_of_row);
+            }
+            stays
+        });
     }
 
     /// Writes everything where all can see it.

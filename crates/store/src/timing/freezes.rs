@@ -51,16 +51,31 @@ struct Stream {
 /// Periods are no shorter, so that a stream of them always gets on.
 const PERIOD_MIN_NS: u64 = 1_000;
 /// So many hiccups ahead of the last arrival mean that the settings let the store stand still for ever; there are none from then
-/// on. `Model::check` refuses such settings.
-const AHEAD_MAX: usize = 1 << 20;
+/// on, and an event says so. `Model::check` refuses such settings.
+pub(crate) const AHEAD_MAX: usize = 1 << 20;
 /// Room for so many hiccups is there from the beginning.
 const ROOM: usize = 64;
+/// So many of the hiccups that have passed since the last arrival are gone through one by one, and told of; where they are
+/// more, and constant, those before are skipped.
+const STEPS: u64 = 1_000;
 /// Happenings that nobody has asked for beyond so many are forgotten.
 const HAPPENED_MAX: usize = 1 << 16;
 
 impl Stream {
+    /// Begin and length of the next.
+    fn ahead(&self) -> (u64, u64) {
+        (self.next, self.rule.length.at(self.lengths, self.number).0)
+    }
+
+    /// Length and distance of all, begin to begin, where they are always the same.
+    fn constant(&self) -> Option<(u64, u64)> {
+        let length = self.rule.length.as_constant()?.0;
+        let period = self.rule.every.as_ref()?.as_constant()?.0;
+        Some((length, period.max(PERIOD_MIN_NS).max(length)))
+    }
+
     fn advance(&mut self) -> (u64, u64) {
-        let (begin, length) = (self.next, self.rule.length.at(self.lengths, self.number).0);
+        let (begin, length) = self.ahead();
         let period = |every: &Draw| every.at(self.periods, self.number).0.max(PERIOD_MIN_NS);
         self.next = match &self.rule.every {
             // One that lasts longer than its period is followed at once by the next.
@@ -87,6 +102,10 @@ pub struct Freezes {
     /// End of the last one.
     end: u64,
     happened: Vec<Frozen>,
+    /// Real times are asked for in order, and none before this one any more.
+    reached: u64,
+    /// When hiccups were given up for good, until somebody is told.
+    given_up: Option<u64>,
 }
 
 impl Freezes {
@@ -107,6 +126,8 @@ impl Freezes {
             total: 0,
             end: 0,
             happened: Vec::with_capacity(ROOM),
+            reached: 0,
+            given_up: None,
         }
     }
 
@@ -122,14 +143,14 @@ impl Freezes {
         self.streams.iter().map(|stream| stream.next).min().unwrap_or(u64::MAX)
     }
 
-    /// Makes the next hiccup known.
-    fn learn(&mut self) {
+    /// Makes the next hiccup known. Where nobody met it nobody needs to be told.
+    fn learn(&mut self, tell: bool) {
         let next = self.next;
         let soonest = self.streams.iter_mut().enumerate().find(|(_, stream)| stream.next == next);
         if let Some((number, stream)) = soonest {
             let (begin, length) = stream.advance();
             let end = begin.saturating_add(length);
-            if let Some(begin) = self.add(begin, end) {
+            if let Some(begin) = self.add(begin, end).filter(|_| tell) {
                 self.tell(begin, end, Some(number));
             }
         }
@@ -158,20 +179,62 @@ impl Freezes {
             if self.next == u64::MAX || !is_near(self.next, self.next.max(self.end) - self.total) {
                 return;
             }
-            self.learn();
+            self.learn(true);
         }
+        self.given_up.get_or_insert(self.next);
         self.streams.iter_mut().for_each(|stream| stream.next = u64::MAX);
         self.next = u64::MAX;
     }
 
     /// The store time of an arrival. Real times asked here ascend, and what has passed is forgotten.
     pub fn store_time_of_arrival(&mut self, real: Nanos) -> Fine {
+        let real = Nanos(real.0.max(self.reached));
+        if self.next <= real.0 {
+            self.skip(real.0);
+        }
         while self.next <= real.0 && self.next < u64::MAX {
-            self.learn();
+            self.learn(true);
             self.forget(real.0);
         }
         self.forget(real.0);
         self.known_store_time(real)
+    }
+
+    /// Passes all but the latest of the hiccups that were over long before `real` at once, where they are those of one
+    /// setting and always the same: what going through millions of them would come to.
+    fn skip(&mut self, real: u64) {
+        let mut streams = self.streams.iter_mut().filter(|stream| stream.next < u64::MAX);
+        let (Some(stream), None) = (streams.next(), streams.next()) else { return };
+        let Some((length, distance)) = stream.constant() else { return };
+        let passed = real.saturating_sub(stream.next) / distance;
+        // Another hiccup, asked for while the store ran, may still reach into them.
+        if passed <= STEPS || self.end > stream.next {
+            return;
+        }
+        let skipped = passed - STEPS;
+        let (number, begin) = (stream.number + skipped, stream.next + skipped * distance);
+        if length > 0 {
+            self.end = begin - distance + length;
+        }
+        (stream.number, stream.next, self.next) = (number, begin, begin);
+        self.forget(begin);
+        self.forgotten += skipped * length;
+        self.total += skipped * length;
+    }
+
+    /// Nobody asks for the store time of a moment before `real` any more: hiccups that are over by then are passed, and
+    /// nobody is told of them. So the next arrival has no million of them to go through, however long it lets wait.
+    pub fn rest(&mut self, real: Nanos) {
+        self.reached = self.reached.max(real.0);
+        while self.next < self.reached {
+            let soonest = self.streams.iter().find(|stream| stream.next == self.next);
+            let Some((begin, length)) = soonest.map(Stream::ahead) else { return };
+            if begin.saturating_add(length) > self.reached {
+                return;
+            }
+            self.learn(false);
+            self.forget(self.reached);
+        }
     }
 
     fn forget(&mut self, real: u64) {
@@ -238,5 +301,15 @@ impl Freezes {
             StoreEvent { kind: "hiccup", begin: frozen.begin, end: frozen.end, detail }
         };
         into.extend(self.happened.drain(..).map(event));
+        into.extend(self.given_up.take().map(|at| StoreEvent {
+            kind: "no more hiccups",
+            begin: Nanos(at),
+            end: Nanos(at),
+            detail: format!("{AHEAD_MAX} of them lay ahead of one request; there are none from here on"),
+        }));
     }
 }
+
+#[cfg(test)]
+#[path = "freezes_tests.rs"]
+mod tests;

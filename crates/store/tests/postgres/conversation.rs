@@ -15,9 +15,9 @@ pub(crate) struct Store {
 
 /// One connection, past the login.
 pub(crate) struct Client {
-    protocol: Postgres,
+    pub(crate) protocol: Postgres,
     number: u32,
-    input: Vec<u8>,
+    pub(crate) input: Vec<u8>,
     /// What the server gave for the last bytes that were sent.
     pub(crate) answers: Vec<Answer>,
     pub(crate) bytes: Vec<u8>,

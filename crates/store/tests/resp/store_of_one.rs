@@ -14,7 +14,7 @@ pub(crate) struct Store {
 
 /// One connection, with the bytes that it has not understood yet.
 pub(crate) struct Client {
-    resp: Resp,
+    pub(crate) resp: Resp,
     rest: Vec<u8>,
     pub(crate) received: Vec<u8>,
     pub(crate) answers: Vec<Answer>,

@@ -8,24 +8,25 @@ use std::path::PathBuf;
 
 #[derive(Args, Clone, PartialEq, Debug, Default)]
 pub(crate) struct ProveArguments {
-    /// Only these scenarios; may be repeated, `--list` names them
-    #[arg(long, value_name = "NAME", help_heading = "What")]
+    /// Only these scenarios, with commas between them or repeated; `--list` names them
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "What")]
     pub(crate) scenario: Vec<String>,
 
     /// Only on the simulated clock: exact, and done in seconds
-    #[arg(long, conflicts_with = "live", help_heading = "What")]
+    #[arg(long, conflicts_with_all = ["live", "tool"], help_heading = "What")]
     pub(crate) simulated: bool,
 
     /// Only over TCP against the simulated store
     #[arg(long, help_heading = "What")]
     pub(crate) live: bool,
 
-    /// Protocol of live runs: resp, postgres, both [default: both]
+    /// Protocol of live runs: resp, postgres, both; of a command: the one it speaks [default: both]
     #[arg(long, value_name = "NAME", help_heading = "What")]
     pub(crate) protocol: Option<String>,
 
-    /// Grade this tool instead of truetail: a ready-made one (`--list` names them), `all` of them, or a command with
-    /// {host} {port} {rate} {seconds} {sessions} {dir} in it; may be repeated
+    /// Grade this tool instead of truetail: a ready-made one (`--list` names them), `all` that are installed, or a command with
+    /// {host} {port} {rate} {seconds} {sessions} {dir} in it, with --format and --protocol; it starts in the directory {dir};
+    /// may be repeated
     #[arg(long, value_name = "TOOL", help_heading = "Other tools")]
     pub(crate) tool: Vec<String>,
 

@@ -3,6 +3,7 @@
 use super::arguments::ProveArguments;
 use super::bench::{Behaviour, Bench};
 use super::process;
+use crate::interrupt;
 use anyhow::{Context, anyhow, bail};
 use import::{CountedFrom, Format, Reported};
 use load::arrivals::Process;
@@ -58,16 +59,19 @@ impl Candidate {
     }
 }
 
-/// The tools that are asked for, in each of the protocols asked for.
+/// The tools that are asked for, in each of the protocols asked for; and, where all were, what is missing for the others.
 ///
 /// # Errors
 /// One line: a name that is none, a program that is missing and how to install it.
-pub(super) fn candidates(arguments: &ProveArguments) -> anyhow::Result<Vec<Candidate>> {
+pub(super) fn candidates(arguments: &ProveArguments) -> anyhow::Result<(Vec<Candidate>, Vec<String>)> {
     let protocols = arguments.protocols()?;
     let class_path = arguments.class_path.as_deref();
     let mut candidates = Vec::new();
     for tool in &arguments.tool {
-        let named = INVOCATIONS.iter().filter(|i| tool == "all" || i.name == tool || i.needs[0] == tool);
+        let is_named = |i: &&Invocation| {
+            tool == "all" || i.needs[0] == tool || i.name.to_lowercase().starts_with(&tool.to_lowercase())
+        };
+        let named = INVOCATIONS.iter().filter(is_named);
         let named: Vec<Candidate> = named
             .filter(|invocation| protocols.contains(&invocation.protocol))
             .map(|invocation| Candidate::ready_made(invocation, class_path))
@@ -75,8 +79,10 @@ pub(super) fn candidates(arguments: &ProveArguments) -> anyhow::Result<Vec<Candi
         match (named.is_empty(), &arguments.format) {
             (false, None) => candidates.extend(named),
             (_, Some(format)) => candidates.extend(given(arguments, tool, format, &protocols)?),
-            (true, None) if tool.contains('{') => {
-                bail!("--tool '{tool}': say with --format what it prints")
+            (true, None) if tool.contains('{') || tool.contains(' ') => {
+                bail!(
+                    "--tool '{tool}': a command needs {{port}} in it, --format for what it prints, and --protocol"
+                )
             }
             (true, None) => bail!(
                 "--tool {tool}: no ready-made tool of that name speaks {}; `truetail prove --list` names them",
@@ -84,8 +90,23 @@ pub(super) fn candidates(arguments: &ProveArguments) -> anyhow::Result<Vec<Candi
             ),
         }
     }
-    candidates.iter().try_for_each(check)?;
-    Ok(candidates)
+    if !arguments.tool.iter().any(|tool| tool == "all") {
+        candidates.iter().try_for_each(check)?;
+        return Ok((candidates, Vec::new()));
+    }
+    let (mut ready, mut missing) = (Vec::new(), Vec::new());
+    for candidate in candidates {
+        match check(&candidate) {
+            Ok(()) => ready.push(candidate),
+            Err(why) => missing.push(format!("{}: {why:#}", candidate.protocol.name())),
+        }
+    }
+    if ready.is_empty() {
+        bail!(
+            "--tool all: none of the ready-made tools can be run; `truetail prove --list` says what they need"
+        );
+    }
+    Ok((ready, missing))
 }
 
 /// A command of the user's own.
@@ -206,7 +227,7 @@ fn one(candidate: &Candidate, scenario: &Scenario, place: &Path) -> anyhow::Resu
     let printed = well(process::foreign(&expand(&candidate.command, &values)?, &work, limit)?)?;
     let files = files(candidate, &values, &work)?;
     let truth = bench.truth.clone();
-    bench.end()?;
+    let host_standstill = bench.end()?.totals.standstill.share();
     let report = import::read(candidate.format, &printed.stdout, &files)?;
     let reported = graded_row(candidate, &report)?;
     let (mut service, arrivals) = times(&TruthLog::open(&truth)?, first)?;
@@ -218,10 +239,14 @@ fn one(candidate: &Candidate, scenario: &Scenario, place: &Path) -> anyhow::Resu
         protocol: candidate.protocol.name().to_owned(),
         judgement: Judgement::new(&stated, Step::of(&reported), &reference).unless(objection),
         stated,
+        host_standstill,
     })
 }
 
 fn well(printed: process::Printed) -> anyhow::Result<process::Printed> {
+    if interrupt::requested() {
+        bail!("interrupted; the tool's output is in {}", printed.stderr.display());
+    }
     if printed.status.success() {
         return Ok(printed);
     }
@@ -299,7 +324,7 @@ mod tests {
     }
 
     fn refusal(arguments: &ProveArguments) -> String {
-        candidates(arguments).map(|c| c.len()).unwrap_err().to_string()
+        candidates(arguments).map(|(ready, _)| ready.len()).unwrap_err().to_string()
     }
 
     #[test]
@@ -313,7 +338,7 @@ mod tests {
         };
         assert!(refusal(&own("both", "tool {port}")).contains("--protocol"));
         assert!(refusal(&own("resp", "tool {speed}")).contains("`{speed}` stands for nothing"));
-        assert_eq!(candidates(&own("resp", "tool {port}")).map(|c| c.len()).ok(), Some(1));
+        assert_eq!(candidates(&own("resp", "tool {port}")).map(|(ready, _)| ready.len()).ok(), Some(1));
     }
 
     /// Three rows; what is lost of them is said so.

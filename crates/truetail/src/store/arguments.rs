@@ -194,7 +194,23 @@ impl StoreArguments {
         Ok(model)
     }
 
+    /// Refuses what has no meaning with one node: it would look as if it were in force.
+    fn check_nodes(&self) -> anyhow::Result<()> {
+        if self.replicas.unwrap_or(1) > 1 {
+            return Ok(());
+        }
+        let given = [
+            ("replication-delay", !self.replication_delay.is_empty()),
+            ("read-preference", self.read_preference.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => bail!("--{flag} needs more than one node: say how many with --replicas"),
+            None => Ok(()),
+        }
+    }
+
     fn replication(&self) -> anyhow::Result<ReplicationSettings> {
+        self.check_nodes()?;
         let mut replication = ReplicationSettings {
             delays: read_all("replication-delay", &self.replication_delay)?,
             ..ReplicationSettings::default()
