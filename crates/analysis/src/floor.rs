@@ -245,6 +245,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn it_is_all_of_it_where_intervals_overlap_and_nowhere_else() {
+        let estimate = |point: f64, low: f64, high: f64| Estimate {
+            interval: Some((low, high)),
+            ..Estimate::exact(point, 100)
+        };
+        let run = estimate(11.0, 9.5, 13.0);
+        let share = |floor: &Estimate, run: &Estimate| FloorShare::of(floor, run).map(|share| share.all);
+        assert_eq!(share(&estimate(9.0, 8.0, 9.4), &run), Some(false));
+        assert_eq!(share(&estimate(9.0, 8.0, 9.6), &run), Some(true), "the lower one reaches into the other");
+        assert_eq!(share(&estimate(20.0, 19.0, 21.0), &run), Some(true), "the floor is the larger one");
+        // Without intervals the points decide.
+        let alone = |point: f64| Estimate { interval: None, ..estimate(point, 0.0, 0.0) };
+        assert_eq!(share(&alone(9.0), &alone(11.0)), Some(false));
+        assert_eq!(share(&alone(11.5), &alone(11.0)), Some(true));
+        assert_eq!(share(&estimate(0.0, 0.0, 0.0), &run), None, "nothing is no share");
+    }
+
+    #[test]
     fn hosts_are_told_from_this_one() {
         for (target, expected) in [
             ("postgres://ann@db1:5432/shop", "db1"),

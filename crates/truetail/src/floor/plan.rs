@@ -199,7 +199,7 @@ mod tests {
         let made = &parts[0].options;
         assert_eq!(
             made.phases.as_deref(),
-            Some("2819ms@1000..1000/s, 939ms@1000..5000/s, 1879ms@5000..5000/s sessions=16")
+            Some("2820ms@1000..1000/s, 940ms@1000..5000/s, 1880ms@5000..5000/s sessions=16")
         );
         assert_eq!(made.duration, None);
         made.check().expect("it can be run");
