@@ -39,7 +39,7 @@ pub use analyse::{analyse, analyse_batches};
 pub use compared::{ComparedRow, Unit};
 pub use comparison::{CompareError, CompareOptions, ComparedMeasure, Comparison, compare};
 pub use floor::{Floor, FloorKind, FloorPart, FloorRow, FloorShare, RunFloor};
-pub use input::{AnalysisError, Input, Options};
+pub use input::{AnalysisError, Input, LaidOver, Options};
 pub use model::{
     Analysis, Anatomy, AnatomyRow, BoxPlot, ClientTotals, Counts, Extreme, HeatMap, LoadPoint,
     MeasureSummary, Pyramid, PyramidLevel, Reason, ReasonKind, RecordingInfo, SampledPoint, Scope,

@@ -6,7 +6,7 @@ use analysis::overlay::{Overlay, OverlayOptions, OverlayStatistic, overlay};
 use planted::{MS, Planted, S, Scenario, Scratch, US};
 use record::{LoadModel, Measure, Sample, TruthRow};
 use std::collections::BTreeMap;
-use units::{Nanos, Outcome, Quantile};
+use units::{Instant, Nanos, Outcome, Quantile};
 
 fn laid(planted: &Planted, options: &OverlayOptions) -> Overlay {
     let scratch = Scratch::new("laid");
@@ -90,6 +90,24 @@ fn a_calm_run_is_matched_to_the_last_request_and_its_times_are_exact() {
     assert_eq!(found.lateness.last(), Some(&(OverlayStatistic::Max, Nanos(*late.iter().max().unwrap()))));
 }
 
+/// What a client does not take leaves late by its own doing: it is no part of the store's lateness, as in what
+/// `truetail store` says of itself.
+#[test]
+fn answers_that_their_client_did_not_take_are_not_the_stores_lateness() {
+    let mut planted = Scenario::calm(1).play();
+    let own = planted.rows.iter().filter_map(TruthRow::lateness).max().unwrap();
+    let slow = planted.rows.iter_mut().filter(|row| row.seq % 100 == 7);
+    for row in slow {
+        row.written = Instant(row.written.0 + S);
+        row.rules |= 1 << 2;
+    }
+    let largest = |planted: &Planted| *laid(planted, &OverlayOptions::default()).lateness.last().unwrap();
+    assert_eq!(largest(&planted), (OverlayStatistic::Max, own));
+    // The canary: without the rule it would be.
+    planted.rows.iter_mut().for_each(|row| row.rules &= 0b11);
+    assert!(largest(&planted).1.0 >= S);
+}
+
 #[test]
 fn response_times_are_from_the_intended_start_and_a_closed_loop_has_none() {
     let planted = Scenario::calm(2).play();
@@ -149,7 +167,14 @@ fn sixty_four_busy_sessions_with_transactions_are_told_apart() {
             .filter(|(_, rows)| rows.iter().any(|row| row.rules >> bit & 1 == 1))
             .count() as u64
     };
-    assert_eq!(found.rules, [("queued".to_owned(), acted(0)), ("hiccup".to_owned(), acted(1))]);
+    assert_eq!(
+        found.rules,
+        [
+            ("queued".to_owned(), acted(0)),
+            ("hiccup".to_owned(), acted(1)),
+            (record::CLIENT_RULE.to_owned(), 0)
+        ]
+    );
     assert!(acted(1) > 64);
     assert!(found.largest.iter().all(|one| one.operation == "read"));
 }

@@ -25,6 +25,7 @@ mod end;
 mod error;
 mod guard;
 mod header;
+mod jvm;
 mod live;
 mod parts;
 mod reader;
@@ -48,13 +49,14 @@ pub use header::{
     Event, EventKind, HostFacts, LoadFacts, LoadModel, NoiseObservation, NoiseSourceFacts, PhaseFacts,
     PhaseKind, Provenance, RunHeader,
 };
+pub use jvm::{JvmLogFacts, PauseReach};
 pub use live::{Live, LiveSnapshot};
 pub use reader::{Recording, conclude};
 pub use recorder::{EventSink, Finished, NoiseSink, Recorder, RecorderConfig};
 pub use ring::{Consumer, Producer, ring};
 pub use sample::{Measure, NO_SESSION, RawSample, Sample, SampleBatch, flags};
 pub use truth::{
-    TruthEnd, TruthEvents, TruthFinished, TruthHeader, TruthLog, TruthProducer, TruthRecorder,
+    CLIENT_RULE, TruthEnd, TruthEvents, TruthFinished, TruthHeader, TruthLog, TruthProducer, TruthRecorder,
     TruthRecorderConfig, TruthRow, TruthStaleness, TruthWriter, key_hash,
 };
 pub use writer::{DATABASE_PREFIX, FLOOR_DIRECTORY, RecordingWriter, require_vacant};

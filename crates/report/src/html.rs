@@ -14,6 +14,7 @@ mod facts;
 mod figures;
 mod floor;
 mod head;
+mod jvm;
 mod markup;
 mod prove;
 mod staleness;
@@ -72,6 +73,11 @@ pub fn page(analysis: &Analysis) -> String {
         analysis.overlay.as_ref().map_or_else(String::new, |overlay| {
             section("truth", "Against the store’s truth", &truth::content(analysis, overlay))
         }),
+        if analysis.jvm_logs.is_empty() {
+            String::new()
+        } else {
+            section("jvm", "Pauses of JVMs", &jvm::content(analysis))
+        },
         section("figures", "Figures", &places(analysis)),
         section("tables", "Tables", &tables::tables(analysis)),
         section("facts", "How the numbers were made", &facts::facts_of(analysis)),

@@ -3,6 +3,7 @@
 //! Times are nanoseconds, rates per second. What is not known is null, never zero.
 
 mod floor;
+mod jvm;
 mod prove;
 mod staleness;
 mod truth;
@@ -38,6 +39,7 @@ pub fn document(analysis: &Analysis) -> Value {
         "phases": scopes(analysis, |s| matches!(s, Scope::Phase(_))),
         "clients": scopes(analysis, |s| matches!(s, Scope::Client(_))),
         "recordings": analysis.recordings.iter().map(recording).collect::<Vec<_>>(),
+        "jvm_logs": jvm::logs(&analysis.jvm_logs),
         "staleness": staleness::staleness(analysis.staleness.as_ref()),
         "truth": truth::truth(analysis.overlay.as_ref()),
         "floor": floor::run_floor(analysis.floor.as_ref()),

@@ -17,8 +17,9 @@ pub struct Answer {
     /// What was decided of the request; `None` for what is answered at once and not logged: greetings,
     /// authentication, errors about the protocol itself.
     pub decision: Option<Decision>,
-    /// How far what was read lies behind what was written, or in how long a write is everywhere
-    /// ([`crate::Engine::spread`]); `None` for all but reads of one record and writes outside of transactions.
+    /// How far what was read lies behind what was written, of several records at most; or in how long a write is
+    /// everywhere ([`crate::Engine::spread`]). `None` where no record was read, and of writes for those that were not made,
+    /// that are part of a transaction, or whose commit was not received together with them.
     pub staleness: Option<Staleness>,
     /// End of its bytes in [`Answers::bytes`]; they begin where the previous answer's end.
     pub end: usize,
@@ -64,6 +65,13 @@ impl Answers {
             end: self.bytes.len(),
             ending: Ending::Open,
         });
+    }
+
+    /// What is known of a write only now that it has been committed; `place` is its answer's in [`Answers::list`].
+    pub fn amend(&mut self, place: usize, staleness: Staleness) {
+        if let Some(answer) = self.answers.get_mut(place) {
+            answer.staleness = Some(staleness);
+        }
     }
 
     /// The answers in order.

@@ -68,6 +68,17 @@ pub struct Staleness {
     pub age: Nanos,
 }
 
+impl Staleness {
+    /// Of two records that were looked at: the largest of each.
+    pub fn worst(self, other: Staleness) -> Staleness {
+        Staleness {
+            versions: self.versions.max(other.versions),
+            time: self.time.max(other.time),
+            age: self.age.max(other.age),
+        }
+    }
+}
+
 /// What [`Data::update`] did to the value it was given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
@@ -172,11 +183,23 @@ impl Data {
         view: View,
         from: &Key,
     ) -> impl Iterator<Item = (&'a Key, &'a Value)> + use<'a> {
+        self.look(view, from).filter_map(|(key, value, _)| Some((key, value?)))
+    }
+
+    /// The same with how stale each is, and with those records, too, of which the view sees nothing: they are deleted, or
+    /// have not arrived, which is missed as well.
+    pub fn look<'a>(
+        &'a self,
+        view: View,
+        from: &Key,
+    ) -> impl Iterator<Item = (&'a Key, Option<&'a Value>, Staleness)> + use<'a> {
         let space = from.space.clone();
-        self.records
-            .range(from.clone()..)
-            .take_while(move |(key, _)| key.space == space)
-            .filter_map(move |(key, record)| Some((key, record.read(view, &self.delays).0?)))
+        self.records.range(from.clone()..).take_while(move |(key, _)| key.space == space).map(
+            move |(key, record)| {
+                let (value, staleness) = record.read(view, &self.delays);
+                (key, value, staleness)
+            },
+        )
     }
 
     /// Forgets a whole space on all nodes at once.

@@ -63,7 +63,8 @@ impl Engine {
     /// empty where there is none.
     pub fn admit(&mut self, arrival: Arrival, operation: Operation, key: &[u8]) -> Decision {
         let number = self.timing.admitted();
-        let origin = self.timing.origin().unwrap_or(arrival.at);
+        let starts = || Timing::starts_with(operation).then_some(arrival.at);
+        let origin = self.timing.origin().or_else(starts);
         let told = self.events.len();
         let acts = self.faults.act(arrival.at, origin, (operation, key), &mut self.events);
         if acts.freeze > Nanos::ZERO {
@@ -136,10 +137,11 @@ impl Engine {
         self.timing.last_begun()
     }
 
-    /// What the truth log says of a write that was made: no version is missed, and its age is the time from
-    /// [`Decision::begun`] until every node shows it. Costs a draw for each node.
-    pub fn spread(&self, decision: &Decision) -> Staleness {
-        let age = self.replication.delays().to_all(decision.node, decision.number);
+    /// What the truth log says of a write that was made at `written`, by its own turn or by a later commit: no version is
+    /// missed, and its age is the time from [`Decision::begun`] until every node shows it. Costs a draw for each node.
+    pub fn spread(&self, decision: &Decision, written: Nanos) -> Staleness {
+        let travels = self.replication.delays().to_all(decision.node, decision.number);
+        let age = written.saturating_sub(decision.begun) + travels;
         Staleness { age, ..Staleness::default() }
     }
 

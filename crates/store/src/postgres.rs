@@ -153,7 +153,7 @@ impl Protocol for Postgres {
             let mut turn = Turn { arrival, library: &mut library, engine, outbox: &mut self.outbox, answers };
             let (done, size) = match frame {
                 Frame::Unfinished => {
-                    turn.outbox.flush_timed(turn.answers);
+                    turn.outbox.hand_over(turn.answers);
                     return Received::Consumed(consumed);
                 }
                 Frame::BadLength { tag, length } => {

@@ -120,7 +120,7 @@ impl Rules {
         (Rules::JOINING, "joining"),
         (Rules::FAULT, "fault"),
         (Rules::BEHIND, "behind an earlier answer"),
-        (Rules::CLIENT, "client did not read"),
+        (Rules::CLIENT, record::CLIENT_RULE),
     ];
 
     /// Both sets.

@@ -146,12 +146,17 @@ impl Timing {
         }
     }
 
-    /// Keeps arrivals in order, and lets the first of them start the instants of all settings; not one of
-    /// [`Operation::Other`]: what a client asks about the server before its load begins is no part of it.
+    /// Whether such a request can be the first one, from which instants count: not one of [`Operation::Other`], since
+    /// what a client asks about the server before its load begins is no part of it.
+    pub(crate) fn starts_with(operation: Operation) -> bool {
+        operation != Operation::Other
+    }
+
+    /// Keeps arrivals in order, and lets the first of them start the instants of all settings.
     fn arrive(&mut self, arrival: Nanos, operation: Operation) -> Nanos {
         let arrival = arrival.max(self.last_arrival);
         self.last_arrival = arrival;
-        if self.origin.is_none() && operation != Operation::Other {
+        if self.origin.is_none() && Timing::starts_with(operation) {
             self.origin = Some(arrival);
             self.freezes.start(arrival);
             if let Some(gate) = &mut self.gate {
@@ -199,9 +204,10 @@ impl Timing {
         self.last_arrival
     }
 
-    /// Moves the hiccups that were met or looked ahead at since the last call, and the join, to the end of `into`.
-    pub(crate) fn drain_events(&mut self, into: &mut Vec<StoreEvent>) {
-        self.freezes.drain_events(into);
+    /// Moves the hiccups that were met or looked ahead at, and the join, to the end of `into`: what has begun by `now` and
+    /// was not moved before.
+    pub(crate) fn drain_events(&mut self, now: Nanos, into: &mut Vec<StoreEvent>) {
+        self.freezes.drain_events(now, into);
         let begun =
             self.streaming().filter(|streaming| !self.join_told && self.last_arrival >= streaming.start);
         if let (Some(streaming), Some(join)) = (begun, &self.join) {

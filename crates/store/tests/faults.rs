@@ -13,6 +13,9 @@ fn engine(faults: &[&str]) -> Engine {
     Engine::new(settings)
 }
 
+/// After all that may happen.
+const LAST: Nanos = Nanos(u64::MAX);
+
 /// A read of `user1` at so many milliseconds.
 fn read(engine: &mut Engine, millis: u64) -> Decision {
     ask(engine, millis, Operation::Read, b"user1")
@@ -265,7 +268,7 @@ fn events_tell_what_happened_when() {
     let mut events = Vec::new();
     // The first request comes at 10 ms, and all instants count from it.
     met(&mut engine, 5);
-    engine.drain_events(&mut events);
+    engine.drain_events(LAST, &mut events);
     let event = |kind, begin, end, detail: &str| StoreEvent {
         kind,
         begin: Nanos::from_millis(begin),
@@ -279,7 +282,7 @@ fn events_tell_what_happened_when() {
         read(&mut engine, number * 10);
     }
     engine.control(Nanos::from_millis(130), "hiccup 4ms").unwrap();
-    engine.drain_events(&mut events);
+    engine.drain_events(LAST, &mut events);
     events.sort_by_key(|event| event.begin);
     let join = "at=60ms streaming=30ms dip=50% then=2000/s";
     assert_eq!(
@@ -291,7 +294,7 @@ fn events_tell_what_happened_when() {
         ]
     );
     events.clear();
-    engine.drain_events(&mut events);
+    engine.drain_events(LAST, &mut events);
     assert_eq!(events, []);
 }
 
@@ -307,10 +310,58 @@ fn a_restart_forgets_no_event() {
     let mut due = |from| [from, from + 35].map(|at| read(&mut engine, at).due.0 / 1_000_000);
     assert_eq!(due(200), [200, 250]);
     let mut events = Vec::new();
-    engine.drain_events(&mut events);
+    engine.drain_events(LAST, &mut events);
     events.sort_by_key(|event| event.begin);
     let begins: Vec<u64> = events.iter().map(|event| event.begin.0 / 1_000_000).collect();
     assert_eq!(begins, [40, 230]);
+}
+
+/// A hiccup of which an answer was told ahead, and which a restart came before, has not been.
+#[test]
+fn a_restart_takes_back_what_has_not_begun() {
+    let mut settings = Settings::default();
+    settings.model.servers = Some(1);
+    settings.model.service = vec!["100ms".parse().unwrap()];
+    settings.model.hiccups = vec!["20ms@30ms".parse().unwrap(), "5ms@80ms".parse().unwrap()];
+    let mut engine = Engine::new(settings);
+    // It looks past both of them.
+    assert_eq!(read(&mut engine, 10).due, Nanos::from_millis(135));
+    let mut events = Vec::new();
+    let mut begins = |engine: &mut Engine, until: u64| {
+        events.clear();
+        engine.drain_events(Nanos::from_millis(until), &mut events);
+        events.iter().map(|event| event.begin.0 / 1_000_000).collect::<Vec<u64>>()
+    };
+    assert_eq!(begins(&mut engine, 39), [], "none has begun");
+    engine.control(Nanos::from_millis(50), "restart").unwrap();
+    assert_eq!(begins(&mut engine, 1_000), [40], "the second one never came");
+    read(&mut engine, 1_000);
+    assert_eq!(begins(&mut engine, 1_030), [1_030]);
+    assert_eq!(begins(&mut engine, 2_000), [1_080]);
+}
+
+/// What clients ask about the server before the first request is not counted by what counts from there.
+#[test]
+fn faults_of_the_start_count_from_the_first_request() {
+    for (when, expected) in [
+        ("next", vec![1]),
+        ("request=2", vec![2]),
+        ("every=2", vec![2, 4, 6]),
+        ("time=20ms", vec![3]),
+        ("always", vec![1, 2, 3, 4, 5, 6]),
+    ] {
+        let mut engine = engine(&[&format!("delay:1ms@{when}")]);
+        let before = ask(&mut engine, 0, Operation::Other, b"").rules.has(Rules::FAULT);
+        assert_eq!(before, when == "always", "{when}");
+        assert_eq!(met(&mut engine, 6), expected, "{when}");
+        assert!(when != "every=2" || !ask(&mut engine, 70, Operation::Other, b"").rules.has(Rules::FAULT));
+        assert!(when != "every=2" || read(&mut engine, 80).rules.has(Rules::FAULT), "later ones count");
+    }
+    // What is given over the wire counts from then on.
+    let mut engine = engine(&[]);
+    engine.control(Nanos::ZERO, "fault delay:1ms@request=2").unwrap();
+    ask(&mut engine, 0, Operation::Other, b"");
+    assert_eq!(met(&mut engine, 2), [1]);
 }
 
 /// A rule that acts all the time fills neither the memory nor the log.
@@ -319,6 +370,6 @@ fn events_of_one_fault_are_bounded() {
     let mut engine = engine(&["delay:1ms@always"]);
     met(&mut engine, 5_000);
     let mut events = Vec::new();
-    engine.drain_events(&mut events);
+    engine.drain_events(LAST, &mut events);
     assert_eq!(events.len(), 1_000);
 }

@@ -4,18 +4,16 @@
 //! They fail where those are missing; `TRUETAIL_SKIP_SERVERS=1` skips them, loudly. There is no client library of Rust's
 //! here: those for PostgreSQL stand on tokio, which the workspace does without.
 
+mod live;
+
 use driver::conformance::{self, Fixture};
 use driver::{Dialect, Target, TargetUrl};
 use driver_postgres::PostgresTarget;
+use live::Live;
 use std::io::Write;
-use std::net::TcpListener;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use store::Operation;
 use store::postgres::{Login, Options, Service};
-use store::server::{Endpoint, Limits, Served, TruthSink, serve};
-use store::{Engine, NodeId, Operation};
 use testkit::alloc::{CountingAlloc, Counts};
 use units::Seed;
 use workload::dataset::{CheckResult, check_dataset, drop_dataset, load_dataset};
@@ -24,48 +22,23 @@ use workload::ycsb::{Ycsb, YcsbConfig};
 #[global_allocator]
 static ALLOC: CountingAlloc = CountingAlloc;
 
-/// All requests that were timed.
-#[derive(Default)]
-struct Log(Vec<Served>);
-
-impl TruthSink for Log {
-    fn served(&mut self, served: &Served) {
-        self.0.push(*served);
-    }
-}
-
-/// A store that answers at once; ended when dropped.
-struct Live {
-    port: u16,
+/// A store that answers at once, and how to get in.
+struct Shop {
+    live: Live,
     password: Option<&'static str>,
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Log>>,
 }
 
-impl Live {
-    fn start(password: Option<&'static str>) -> Live {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("a bound socket").port();
+impl Shop {
+    fn start(password: Option<&'static str>) -> Shop {
         let login = password.map_or(Login::Trust, |password| Login::Password(password.to_owned()));
         let options = Options { login, seed: Seed(1), epoch_wall_ns: clock::wall_time_ns() };
         let service = Service::new(options);
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let thread = std::thread::spawn(move || {
-            let clock = clock::calibrate(clock::ClockChoice::Monotonic).expect("a clock").start();
-            let protocol = Box::new(move |_| Box::new(service.connection()) as Box<dyn store::Protocol>);
-            let endpoint = Endpoint { listener, node: NodeId::default(), protocol };
-            let limits = Limits::default();
-            serve(vec![endpoint], Engine::default(), limits, clock, Log::default(), &stopped)
-                .expect("a server")
-                .1
-        });
-        Live { port, password, stop, thread: Some(thread) }
+        Shop { live: Live::start(|_| Box::new(move || Box::new(service.connection()))), password }
     }
 
     fn url(&self) -> String {
         let password = self.password.map_or_else(String::new, |password| format!(":{password}"));
-        format!("postgres://ann{password}@127.0.0.1:{}/shop?sslmode=prefer", self.port)
+        format!("postgres://ann{password}@127.0.0.1:{}/shop?sslmode=prefer", self.live.port)
     }
 
     fn target(&self) -> PostgresTarget {
@@ -74,7 +47,7 @@ impl Live {
 
     /// Runs a client of libpq's against it; what it printed, and whether it succeeded.
     fn run(&self, mut command: Command, input: &str) -> (String, bool) {
-        command.env("PGHOST", "127.0.0.1").env("PGPORT", self.port.to_string()).env("PGUSER", "ann");
+        command.env("PGHOST", "127.0.0.1").env("PGPORT", self.live.port.to_string()).env("PGUSER", "ann");
         command.env("PGDATABASE", "shop").env("PGPASSWORD", self.password.unwrap_or_default());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("`timeout` can be run");
@@ -88,27 +61,17 @@ impl Live {
     }
 
     /// How many requests there were of each operation.
-    fn end(mut self) -> Vec<(Operation, usize)> {
-        self.stop.store(true, Ordering::Relaxed);
-        let log = self.thread.take().expect("it runs until it is ended").join().expect("no panic").0;
+    fn end(self) -> Vec<(Operation, usize)> {
+        let (_, log) = self.live.end();
         let count = |operation| log.iter().filter(|served| served.decision.operation == operation).count();
         Operation::ALL.into_iter().map(|o| (o, count(o))).filter(|(_, count)| *count > 0).collect()
     }
 }
 
-impl Drop for Live {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-fn psql(live: &Live, script: &str) -> Option<String> {
+fn psql(shop: &Shop, script: &str) -> Option<String> {
     let mut command = testkit::postgres::client("psql")?;
     command.args(["--no-psqlrc", "--quiet", "--no-align", "--tuples-only"]);
-    let (said, success) = live.run(command, script);
+    let (said, success) = shop.run(command, script);
     assert!(success, "{said}");
     Some(said)
 }
@@ -119,7 +82,7 @@ const ACCOUNTS: &str = "CREATE TABLE pgbench_accounts (aid int PRIMARY KEY, bid 
 #[test]
 fn psql_is_answered() {
     for password in [None, Some("corr3ct-h0rse")] {
-        let live = Live::start(password);
+        let shop = Shop::start(password);
         let script = format!(
             "{ACCOUNTS}COPY pgbench_accounts (aid, filler) FROM STDIN;\n4\tfour\n5\t\\N\n\\.\n\
              SELECT aid, abalance, length(filler) FROM pgbench_accounts ORDER BY aid DESC LIMIT 3;\n\
@@ -128,7 +91,7 @@ fn psql_is_answered() {
              BEGIN;\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid;\nSELECT 1/0;\nROLLBACK;\n\
              SELECT truetail('fault error:deadlock@next');\nSELECT 1;\n"
         );
-        let Some(said) = psql(&live, &script) else { return };
+        let Some(said) = psql(&shop, &script) else { return };
         let lines: Vec<&str> = said.lines().collect();
         let (answers, errors) = lines.split_at(lines.iter().position(|l| l.contains("ERROR")).unwrap());
         assert_eq!((&answers[..4], answers.len()), (&["5||", "4||4", "3|30|0", "25"][..], 5), "{said}");
@@ -143,11 +106,11 @@ fn psql_is_answered() {
 
 #[test]
 fn psql_hears_that_the_password_is_wrong() {
-    let mut live = Live::start(Some("corr3ct-h0rse"));
-    live.password = Some("wrong");
+    let mut shop = Shop::start(Some("corr3ct-h0rse"));
+    shop.password = Some("wrong");
     let Some(mut command) = testkit::postgres::client("psql") else { return };
     command.args(["--no-psqlrc", "-c", "SELECT 1"]);
-    let (said, success) = live.run(command, "");
+    let (said, success) = shop.run(command, "");
     assert!(!success && said.contains("password authentication failed for user \"ann\""), "{said}");
 }
 
@@ -163,13 +126,13 @@ fn pgbench_runs_in_all_its_modes() {
     )
     .unwrap();
     for mode in ["simple", "extended", "prepared"] {
-        let live = Live::start(None);
-        if psql(&live, ACCOUNTS).is_none() {
+        let shop = Shop::start(None);
+        if psql(&shop, ACCOUNTS).is_none() {
             break;
         }
         let Some(mut command) = testkit::postgres::client("pgbench") else { break };
         command.args(["-n", "-c", "2", "-t", "50", "-M", mode, "-f"]).arg(&script);
-        let (said, success) = live.run(command, "");
+        let (said, success) = shop.run(command, "");
         assert!(success && said.contains("number of transactions actually processed: 100/100"), "{said}");
         // Preparing is no request, whatever the mode.
         let expected = [
@@ -179,7 +142,7 @@ fn pgbench_runs_in_all_its_modes() {
             (Operation::Transaction, 200),
             (Operation::Other, 1),
         ];
-        assert_eq!(live.end(), expected, "{mode}");
+        assert_eq!(shop.end(), expected, "{mode}");
     }
     let _ = std::fs::remove_dir_all(directory);
 }
@@ -187,16 +150,16 @@ fn pgbench_runs_in_all_its_modes() {
 /// pgbench's own script, on tables that were made by hand.
 #[test]
 fn pgbench_selects() {
-    let live = Live::start(None);
+    let shop = Shop::start(None);
     let script = format!(
         "{ACCOUNTS}CREATE TABLE pgbench_branches (bid int);\nINSERT INTO pgbench_branches VALUES (1);"
     );
-    if psql(&live, &script).is_none() {
+    if psql(&shop, &script).is_none() {
         return;
     }
     let Some(mut command) = testkit::postgres::client("pgbench") else { return };
     command.args(["-n", "-S", "-t", "20"]);
-    let (said, success) = live.run(command, "");
+    let (said, success) = shop.run(command, "");
     assert!(success && said.contains("actually processed: 20/20"), "{said}");
 }
 
@@ -214,9 +177,9 @@ fn sysbench_runs_a_script() {
          function event() con:query(\"SELECT 1\") end\nfunction thread_done() con:disconnect() end\n",
     )
     .unwrap();
-    let live = Live::start(None);
+    let shop = Shop::start(None);
     let mut command = Command::new("timeout");
-    let port = format!("--pgsql-port={}", live.port);
+    let port = format!("--pgsql-port={}", shop.live.port);
     command.args([
         "60",
         "sysbench",
@@ -226,9 +189,9 @@ fn sysbench_runs_a_script() {
         &port,
     ]);
     command.args(["--pgsql-db=shop", "--threads=2", "--events=100", "--time=0"]).arg(&script).arg("run");
-    let (said, success) = live.run(command, "");
+    let (said, success) = shop.run(command, "");
     assert!(success && said.contains("total number of events:              100"), "{said}");
-    assert_eq!(live.end(), [(Operation::Ping, 100)]);
+    assert_eq!(shop.end(), [(Operation::Ping, 100)]);
     let _ = std::fs::remove_dir_all(directory);
 }
 
@@ -253,15 +216,15 @@ impl Fixture for Driver {
 #[test]
 fn truetails_driver_conforms_here_as_on_postgres() {
     for password in [None, Some("corr3ct-h0rse")] {
-        let live = Live::start(password);
-        conformance::run_all(&Driver(live.target()));
+        let shop = Shop::start(password);
+        conformance::run_all(&Driver(shop.target()));
     }
 }
 
 #[test]
 fn data_sets_are_loaded_checked_and_dropped() {
-    let live = Live::start(None);
-    let target = live.target();
+    let shop = Shop::start(None);
+    let target = shop.target();
     let mut administration = target.administer().unwrap();
     for name in ["ycsb", "ycsb-a"] {
         let ycsb = Ycsb::new(YcsbConfig::from_name(name, 2.5, Seed(1), &[]).unwrap()).unwrap();

@@ -16,6 +16,7 @@ mod export;
 mod floor;
 mod host;
 mod interrupt;
+mod jvm;
 mod output;
 mod prove;
 mod registry;

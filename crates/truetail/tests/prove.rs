@@ -5,7 +5,9 @@
 mod program;
 
 use program::Scratch;
+use record::TruthLog;
 use serde_json::Value;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use testkit::documented::Schema;
 
@@ -196,5 +198,32 @@ fn a_live_run_is_graded_by_the_truth_of_the_same_run() {
                 scratch.path("a").join(run["protocol"].as_str().unwrap()).join("hiccup-80").join(directory);
             assert!(place.exists(), "{}", place.display());
         }
+        let protocol = run["protocol"].as_str().expect("a protocol");
+        let truth = scratch.path("a").join(protocol).join("hiccup-80/truth");
+        assert!(
+            clock_of_hiccups(&truth) >= arrival_of_load(&truth, 16_000),
+            "{protocol}: it began before the load"
+        );
     }
+}
+
+/// The moment from which the store counted its only hiccup's begin, ns.
+fn clock_of_hiccups(truth: &Path) -> u64 {
+    let log = TruthLog::open(truth).expect("a truth log");
+    let settings = &log.header().settings;
+    let (_, hiccup) = settings.iter().find(|(name, _)| name == "hiccup").expect("a hiccup");
+    let hiccup: store::Hiccup = hiccup.parse().expect("its text");
+    let events = log.events().expect("events");
+    let begun: Vec<_> = events.iter().filter(|event| event.subject == "hiccup").collect();
+    assert_eq!(begun.len(), 1, "{events:?}");
+    begun[0].begin.0 - hiccup.first.0
+}
+
+/// When the first of the last so many requests arrived, ns.
+fn arrival_of_load(truth: &Path, requests: usize) -> u64 {
+    let log = TruthLog::open(truth).expect("a truth log");
+    let mut rows = Vec::new();
+    log.scan(|part| rows.extend(part.iter().map(|row| (row.seq, row.arrived.0))));
+    rows.sort_unstable();
+    rows[rows.len() - requests].1
 }

@@ -24,13 +24,14 @@ pub struct Overlay {
     /// Measured minus true service time, ns: the network, and the delays of both sides' hosts. Negative where the
     /// clocks disagree, or where the store was held up between writing an answer and reading its clock.
     pub difference: Vec<(OverlayStatistic, f64)>,
-    /// The store's own lateness: answer written − due, over all rows in the recording's time that were answered.
+    /// The store's own lateness: answer written − due, over all rows in the recording's time that were answered and whose
+    /// client took the answer.
     pub lateness: Vec<(OverlayStatistic, Nanos)>,
     /// On how many of the matched requests each rule acted, in the log's order.
     pub rules: Vec<(String, u64)>,
     /// The requests whose measurement differs most from the truth, the largest difference first.
     pub largest: Vec<OverlayDifference>,
-    /// How stale reads were; `None` where the log has no reads of single records.
+    /// How stale reads were; `None` where the log has no reads of records.
     pub staleness: Option<OverlayStaleness>,
     /// Probes of the read-after-write lag, graded; `None` where the run had none.
     pub lag: Option<OverlayLag>,
@@ -189,10 +190,10 @@ pub struct OverlayDifference {
     pub rules: Vec<String>,
 }
 
-/// How stale reads of single records were, over all rows in the recording's time.
+/// How stale reads were, of several records at most, over all rows in the recording's time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OverlayStaleness {
-    /// Reads of single records.
+    /// Reads of records.
     pub reads: u64,
     /// Of those, reads that missed at least one newer version.
     pub stale: u64,

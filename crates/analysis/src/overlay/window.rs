@@ -40,7 +40,7 @@ pub(super) struct Row {
     /// [`NONE`] without an answer.
     pub(super) written: i64,
     pub(super) rules: u16,
-    /// written − due, ns; [`NONE`] without an answer.
+    /// The store's own lateness, ns; [`NONE`] where there is none.
     pub(super) late: i64,
     /// Of reads alone.
     pub(super) staleness: Option<TruthStaleness>,
@@ -257,7 +257,7 @@ impl Window {
     /// Without rows of probes, which are nobody's samples.
     fn load_rows(&self, truth: &TruthLog, probed: &[u64], clocks: &Clocks) -> Vec<Connection> {
         let mut connections: BTreeMap<u32, Vec<(u32, Row)>> = BTreeMap::new();
-        let writes = lag::writes(truth);
+        let (writes, client_rule) = (lag::writes(truth), truth.header().client_rule());
         truth.scan(|rows| {
             for row in rows {
                 if row.key.is_some_and(|key| probed.contains(&key)) {
@@ -270,7 +270,7 @@ impl Window {
                 connections
                     .entry(row.connection)
                     .or_default()
-                    .push((row.number, on_axis(row, arrived, &writes, clocks)));
+                    .push((row.number, on_axis(row, arrived, &writes, client_rule, clocks)));
             }
         });
         let ordered = |(number, mut rows): (u32, Vec<(u32, Row)>)| {
@@ -281,13 +281,13 @@ impl Window {
     }
 }
 
-fn on_axis(row: &TruthRow, arrived: i64, writes: &[bool], clocks: &Clocks) -> Row {
+fn on_axis(row: &TruthRow, arrived: i64, writes: &[bool], client_rule: u16, clocks: &Clocks) -> Row {
     let is_write = writes.get(usize::from(row.operation)) == Some(&true);
     let written = row.written.get().map_or(NONE, |at| clocks.of_store(at));
     // The store reads its clock just before it hands an answer to the kernel, and may be held up anywhere; it never writes
     // before the answer is due.
     let end = if written == NONE { arrived } else { clocks.of_store(row.due).min(written).max(arrived) };
-    let late = row.lateness().map_or(NONE, |late| late.0.cast_signed());
+    let late = row.own_lateness(client_rule).map_or(NONE, |late| late.0.cast_signed());
     Row {
         arrived,
         end,

@@ -381,6 +381,7 @@ impl Simulation<'_> {
                 ticks: Ticks(own(Instant(raw)).0),
                 monotonic_ns: RAW + raw,
                 realtime_ns: wall(raw),
+                slewed_ns: None,
                 width_ticks: 60,
             };
             planted.anchors = (0..=end / (S / 2)).map(|n| anchor(n * S / 2)).collect();
@@ -419,7 +420,7 @@ fn truth_header() -> TruthHeader {
         epoch_wall_ns: WALL,
         seed: 1,
         operations: vec!["read".into(), "update".into()],
-        rules: vec!["queued".into(), "hiccup".into()],
+        rules: vec!["queued".into(), "hiccup".into(), record::CLIENT_RULE.into()],
         settings: vec![("service".into(), "exp:400us".into())],
     }
 }

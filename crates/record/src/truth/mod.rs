@@ -21,7 +21,7 @@ mod writer;
 
 pub use log::TruthLog;
 pub use recorder::{TruthEvents, TruthFinished, TruthProducer, TruthRecorder, TruthRecorderConfig};
-pub use row::{TruthEnd, TruthHeader, TruthRow, TruthStaleness, key_hash};
+pub use row::{CLIENT_RULE, TruthEnd, TruthHeader, TruthRow, TruthStaleness, key_hash};
 pub use writer::TruthWriter;
 
 /// The text file that says what a truth log is.

@@ -30,9 +30,10 @@ pub struct TruthRow {
     pub node: u8,
     /// Whether `arrived` is a kernel stamp.
     pub stamped: bool,
-    /// Of a read, how far what was read lies behind what was written. Of a write, `age` alone means something: how long
-    /// after [`TruthRow::begun`] the last of all nodes shows it. `None` for all but reads of one record, and writes
-    /// that were made and are not part of a transaction.
+    /// Of a read, how far what was read lies behind what was written: over all records that it looked at, the largest of
+    /// each. Of a write, `age` alone means something: how long after [`TruthRow::begun`] the last of all nodes shows it.
+    /// `None` where no record was read, and for writes that were not made, that are part of a transaction, or whose commit
+    /// the store did not receive together with them.
     pub staleness: Option<TruthStaleness>,
     /// [`key_hash`] of the record's key; `None` where there is no such key. Equal for a read and the writes that it
     /// could have seen.
@@ -57,12 +58,21 @@ impl TruthRow {
         key: None,
     };
 
-    /// written − due: the store's own delay, which is no part of what it simulates. `None` without an answer; zero for
-    /// one that was written early.
+    /// written − due: a delay that is no part of what the store simulates. `None` without an answer; zero for one that was
+    /// written early.
     pub fn lateness(&self) -> Option<Nanos> {
         self.written.since(self.due)
     }
+
+    /// The same where it is the store's doing: `None` also where the client did not take what it was owed. `client_rule`
+    /// is [`TruthHeader::client_rule`].
+    pub fn own_lateness(&self, client_rule: u16) -> Option<Nanos> {
+        if self.rules & client_rule == 0 { self.lateness() } else { None }
+    }
 }
+
+/// The name of the rule that marks answers whose client did not take them: they left late by its own doing.
+pub const CLIENT_RULE: &str = "client did not read";
 
 /// How far what a read saw lies behind what was written; of a write see [`TruthRow::staleness`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,6 +102,14 @@ pub struct TruthHeader {
     pub rules: Vec<String>,
     /// The timing model, replicas, faults: (name, value).
     pub settings: Vec<(String, String)>,
+}
+
+impl TruthHeader {
+    /// The bit of a row's `rules` that stands for [`CLIENT_RULE`]; 0 in a log that has no such rule.
+    pub fn client_rule(&self) -> u16 {
+        let bit = self.rules.iter().take(16).position(|name| name == CLIENT_RULE);
+        bit.map_or(0, |bit| 1 << bit)
+    }
 }
 
 /// The last section of `truth.toml`; a log without one was cut short.

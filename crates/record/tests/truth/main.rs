@@ -91,6 +91,14 @@ fn lateness_is_the_stores_own() {
     assert_eq!(row.lateness(), Some(units::Nanos(700)));
     assert_eq!(TruthRow { written: units::Instant(900), ..row }.lateness(), Some(units::Nanos(0)));
     assert_eq!(TruthRow { written: units::Instant::NONE, ..row }.lateness(), None);
+    let mut header =
+        record::TruthHeader { rules: vec!["queued".into(), "hiccup".into()], ..content::header() };
+    assert_eq!(header.client_rule(), 0);
+    header.rules.push(record::CLIENT_RULE.into());
+    assert_eq!(header.client_rule(), 0b100);
+    let own = |rules| TruthRow { rules, ..row }.own_lateness(header.client_rule());
+    assert_eq!((own(0b011), own(0b100), own(0b111)), (Some(units::Nanos(700)), None, None));
+    assert_eq!(TruthRow { rules: 0b100, ..row }.own_lateness(0), Some(units::Nanos(700)));
 }
 
 /// Test vectors of the hash's authors, of which each begins with an empty table's zero byte here: so they are of its own

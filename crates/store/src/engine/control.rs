@@ -43,7 +43,8 @@ impl Engine {
                 Ok(lines.collect::<Vec<_>>().join("\n"))
             }
             ("restart", "") => {
-                self.timing.drain_events(&mut self.events);
+                // What has not begun will never be.
+                self.timing.drain_events(now.max(self.timing.last_arrival()), &mut self.events);
                 self.timing = self.timing.restarted(&self.model, self.seed);
                 Ok("the timing begins anew with the next request".to_owned())
             }

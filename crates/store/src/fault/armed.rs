@@ -8,7 +8,7 @@ use units::{Nanos, Seed};
 #[derive(Clone, Debug)]
 struct Armed {
     fault: Fault,
-    /// From when its time counts; `None`: from the first request.
+    /// From when it counts; `None`: from the first request.
     given: Option<Nanos>,
     seed: Seed,
     /// Requests or connections that fitted.
@@ -114,19 +114,24 @@ impl Faults {
         self.requests.iter().chain(&self.connections).map(|armed| (&armed.fault, armed.acted))
     }
 
-    /// What they do to a request that came at `arrival`; `origin` is the first request's arrival. Costs nothing where
-    /// there are none. What acts is added to `events`, with the arrival as its end.
+    /// What they do to a request that came at `arrival`; `origin` is the arrival of the first request from which
+    /// instants count, `None` before it: until then those that count from there see nothing. Costs nothing where there
+    /// are none. What acts is added to `events`, with the arrival as its end.
     pub fn act(
         &mut self,
         arrival: Nanos,
-        origin: Nanos,
+        origin: Option<Nanos>,
         (operation, key): (Operation, &[u8]),
         events: &mut Vec<StoreEvent>,
     ) -> Acts {
         let mut acts = Acts::default();
         self.requests.retain_mut(|armed| {
-            let given = armed.given.unwrap_or(origin);
-            if !armed.fits(operation, key) || !armed.is_due(|time| arrival >= given + time) {
+            let counts = armed.given.or(origin);
+            // What acts on each request counts nothing.
+            if counts.is_none() && armed.fault.when != When::Always || !armed.fits(operation, key) {
+                return true;
+            }
+            if !armed.is_due(|time| counts.is_some_and(|from| arrival >= from + time)) {
                 return true;
             }
             match armed.fault.kind {

@@ -182,7 +182,9 @@ impl Established {
     /// The end of an implicit transaction, if this is one: what was written is there for all.
     pub(super) fn end_request(&mut self, turn: &mut Turn<'_>) {
         let at = turn.now();
-        self.session.end_request(turn.engine, at);
+        self.session.end_request(turn.engine, at, turn.outbox.made());
+        let engine = &*turn.engine;
+        turn.outbox.committed(turn.answers, |decision| engine.spread(decision, at));
         if !self.session.in_block() {
             self.portals.clear();
         }
@@ -200,7 +202,7 @@ impl Established {
         let result = self.session.run(call, &mut turn.library.catalog, turn.engine, &mut rows);
         match result {
             Ok(completion) => {
-                turn.outbox.set_staleness(completion.staleness);
+                turn.outbox.tell(completion.staleness, completion.writes);
                 Ok(completion)
             }
             Err(error) => {

@@ -12,7 +12,23 @@ const KEPT: usize = 16 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     bytes: Vec<u8>,
-    timed: Option<(Decision, Option<Staleness>)>,
+    timed: Option<Timed>,
+    /// Places of answers that were handed over before their writes were committed.
+    uncommitted: Vec<(usize, Decision)>,
+    /// Numbers of requests whose writes are being committed.
+    made: Vec<u64>,
+}
+
+/// As many writes of a batch are kept room for.
+const WRITES_KEPT: usize = 64;
+
+/// An answer in the making.
+#[derive(Debug)]
+struct Timed {
+    decision: Decision,
+    staleness: Option<Staleness>,
+    /// Whether what it wrote waits to be committed.
+    writes: bool,
 }
 
 impl Outbox {
@@ -23,7 +39,8 @@ impl Outbox {
 
     /// Bytes of memory.
     pub(super) fn holds(&self) -> usize {
-        self.bytes.capacity()
+        let uncommitted = self.uncommitted.capacity() * size_of::<(usize, Decision)>();
+        self.bytes.capacity() + uncommitted + self.made.capacity() * size_of::<u64>()
     }
 
     /// From here on bytes belong to the answer of a request.
@@ -31,18 +48,55 @@ impl Outbox {
         if self.timed.is_some() {
             self.flush(answers);
         }
-        self.timed = Some((decision, None));
+        self.timed = Some(Timed { decision, staleness: None, writes: false });
     }
 
-    /// How stale the request's record was.
-    pub(super) fn set_staleness(&mut self, staleness: Option<Staleness>) {
-        if let Some((_, known)) = &mut self.timed {
-            *known = staleness;
+    /// How stale what the request read was, and whether it wrote what is yet to be committed.
+    pub(super) fn tell(&mut self, staleness: Option<Staleness>, writes: bool) {
+        if let Some(timed) = &mut self.timed {
+            (timed.staleness, timed.writes) = (staleness, writes);
         }
     }
 
+    /// Takes the numbers of the requests whose writes a commit makes.
+    pub(super) fn made(&mut self) -> impl FnMut(u64) {
+        self.made.clear();
+        |number| {
+            // A statement may have written many rows.
+            if self.made.last() != Some(&number) {
+                self.made.push(number);
+            }
+        }
+    }
+
+    /// What was written up to here has been committed, or lost: `spread` says of a write when it is everywhere.
+    pub(super) fn committed(&mut self, answers: &mut Answers, spread: impl Fn(&Decision) -> Staleness) {
+        // A commit goes by keys.
+        self.made.sort_unstable();
+        let made = |decision: &Decision| self.made.binary_search(&decision.number).is_ok();
+        if let Some(timed) = &mut self.timed
+            && std::mem::take(&mut timed.writes)
+            && made(&timed.decision)
+        {
+            timed.staleness = Some(spread(&timed.decision));
+        }
+        for (place, decision) in self.uncommitted.drain(..).filter(|(_, decision)| made(decision)) {
+            answers.amend(place, spread(&decision));
+        }
+    }
+
+    /// The answers so far belong to the server: nothing can be said of them any more.
+    pub(super) fn hand_over(&mut self, answers: &mut Answers) {
+        self.flush_timed(answers);
+        self.uncommitted.clear();
+        // A batch of a thousand statements need not be kept for the next one.
+        self.uncommitted.shrink_to(WRITES_KEPT);
+        self.made.clear();
+        self.made.shrink_to(WRITES_KEPT);
+    }
+
     /// Hands over what is due at a time; what is not timed stays until the batch ends.
-    pub(super) fn flush_timed(&mut self, answers: &mut Answers) {
+    fn flush_timed(&mut self, answers: &mut Answers) {
         if self.timed.is_some() {
             self.flush(answers);
         }
@@ -52,7 +106,10 @@ impl Outbox {
     pub(super) fn flush(&mut self, answers: &mut Answers) {
         let bytes = &mut self.bytes;
         match self.timed.take() {
-            Some((decision, staleness)) => {
+            Some(Timed { decision, staleness, writes }) => {
+                if writes {
+                    self.uncommitted.push((answers.list().len(), decision));
+                }
                 answers.when_due(decision, staleness, |out| out.extend_from_slice(bytes));
             }
             None if bytes.is_empty() => {}

@@ -6,7 +6,8 @@ use super::parse::integer;
 use super::refusal::{NOT_AN_INTEGER, Refusal, WRONG_TYPE};
 use super::reply::Reply;
 use super::table::Command;
-use crate::{Change, Engine, Key, SortedSet, Staleness, Value, View};
+use crate::{Access, Change, Engine, Key, Operation, SortedSet, Staleness, Value, View};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::Nanos;
 
@@ -24,9 +25,16 @@ impl Call<'_> {
     /// Executes a command whose number of words is right. Its answer is a whole one, also if it fails half-way.
     pub(super) fn run(&mut self, command: &Command, words: &[&[u8]]) {
         let mark = self.reply.mark();
+        let seen = self.store.seen.get();
         if let Err(refusal) = (command.run)(self, words) {
             self.reply.take_back(mark);
             self.reply.error(&refusal);
+        }
+        // What is looked at in order to be written is no read; `EXEC` tells what is read inside of it.
+        let reads =
+            |operation: Operation| operation == Operation::Transaction || operation.access() == Access::Read;
+        if !command.operation(words).is_some_and(reads) {
+            self.store.seen.set(seen);
         }
     }
 }
@@ -36,7 +44,9 @@ pub(super) struct Store<'a> {
     engine: &'a mut Engine,
     instance: &'a Instance,
     view: View,
-    staleness: Option<Staleness>,
+    /// Over all records that were looked at.
+    seen: Cell<Option<Staleness>>,
+    has_written: bool,
 }
 
 /// What an edit came to, and whether it changed anything. One that changed nothing leaves no version.
@@ -47,7 +57,7 @@ const LOST: Refusal = Refusal::new("ERR internal error: an edit was taken twice"
 
 impl<'a> Store<'a> {
     pub(super) fn new(engine: &'a mut Engine, instance: &'a Instance, view: View) -> Store<'a> {
-        Store { engine, instance, view, staleness: None }
+        Store { engine, instance, view, seen: Cell::new(None), has_written: false }
     }
 
     /// The moment of this command.
@@ -55,50 +65,58 @@ impl<'a> Store<'a> {
         self.view.at
     }
 
-    /// How stale what was read with [`Store::read`] is.
-    pub(super) fn staleness(&self) -> Option<Staleness> {
-        self.staleness
+    /// How stale what was read is, at most; `None` where nothing was.
+    pub(super) fn seen(&self) -> Option<Staleness> {
+        self.seen.get()
     }
 
-    /// The one record that the command asks for.
-    pub(super) fn read(&mut self, key: &[u8]) -> Option<&Value> {
+    /// Whether anything was written.
+    pub(super) fn has_written(&self) -> bool {
+        self.has_written
+    }
+
+    fn note(&self, staleness: Staleness) {
+        self.seen.set(Some(self.seen.get().unwrap_or_default().worst(staleness)));
+    }
+
+    /// A record.
+    pub(super) fn read(&self, key: &[u8]) -> Option<&Value> {
         let (value, staleness) = self.engine.data().read(self.view, &place(key));
-        self.staleness = Some(staleness);
+        self.note(staleness);
         value
     }
 
-    /// One of several records, or one that is read to be written.
-    pub(super) fn peek(&self, key: &[u8]) -> Option<&Value> {
-        self.engine.data().read(self.view, &place(key)).0
-    }
-
     /// As [`Store::read`], if it is of this kind.
-    pub(super) fn get<K: Kind>(&mut self, key: &[u8]) -> Result<Option<&K>, Refusal> {
+    pub(super) fn get<K: Kind>(&self, key: &[u8]) -> Result<Option<&K>, Refusal> {
         self.read(key).map(expect).transpose()
-    }
-
-    /// As [`Store::peek`], if it is of this kind.
-    pub(super) fn look<K: Kind>(&self, key: &[u8]) -> Result<Option<&K>, Refusal> {
-        self.peek(key).map(expect).transpose()
     }
 
     /// Records from `key` on, in order.
     pub(super) fn from(&self, key: &[u8]) -> impl Iterator<Item = (&[u8], &Value)> {
-        self.engine.data().scan(self.view, &place(key)).map(|(key, value)| (&*key.key, value))
+        self.note(Staleness::default());
+        self.engine.data().look(self.view, &place(key)).filter_map(|(key, value, staleness)| {
+            self.note(staleness);
+            Some((&*key.key, value?))
+        })
+    }
+
+    fn wrote(&mut self, key: &[u8]) {
+        self.has_written = true;
+        self.instance.touched(key);
     }
 
     /// Puts a record in the place of whatever there is.
     pub(super) fn put(&mut self, key: &[u8], value: Value) {
         self.engine.data_mut().write(self.view, place(key), Some(value));
-        self.instance.touched(key);
+        self.wrote(key);
     }
 
     /// Takes a record away; whether there was one.
     pub(super) fn delete(&mut self, key: &[u8]) -> bool {
-        let there = self.peek(key).is_some();
+        let there = self.read(key).is_some();
         if there {
             self.engine.data_mut().write(self.view, place(key), None);
-            self.instance.touched(key);
+            self.wrote(key);
         }
         there
     }
@@ -138,7 +156,7 @@ impl<'a> Store<'a> {
         };
         let (result, changed) = edit;
         if changed {
-            self.instance.touched(key);
+            self.wrote(key);
         }
         Ok(result)
     }
@@ -146,7 +164,7 @@ impl<'a> Store<'a> {
     /// Forgets all records.
     pub(super) fn flush(&mut self) {
         for key in self.instance.watched() {
-            if self.peek(&key).is_some() {
+            if self.read(&key).is_some() {
                 self.instance.touched(&key);
             }
         }

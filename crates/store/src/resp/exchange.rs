@@ -131,12 +131,12 @@ impl Turn<'_> {
         if is_executed(&decision) {
             let mut call = self.call(Engine::view(&decision), connection);
             call.run(command, words);
-            staleness = call.store.staleness().filter(|_| operation == Operation::Read);
+            let (seen, has_written) = (call.store.seen(), call.store.has_written());
             call.reply.finish();
-            let refused = self.bytes.first() == Some(&b'-');
-            if operation.access() == Access::Write && !refused {
-                staleness = Some(self.engine.spread(&decision));
-            }
+            staleness = match operation.access() {
+                Access::Write => has_written.then(|| self.engine.spread(&decision, decision.begun)),
+                Access::Read | Access::None => seen,
+            };
         } else if command.in_transaction() == InTransaction::Executes {
             // What was to be committed is lost, as with a real failure.
             connection.abort();

@@ -30,7 +30,7 @@ fn put_fields(call: &mut Call<'_>, words: &[&[u8]], name: &str) -> Result<usize,
 }
 
 pub(super) fn hsetnx(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
-    let there = call.store.look::<Hash>(words[1])?.is_some_and(|hash| hash.contains_key(words[2]));
+    let there = call.store.get::<Hash>(words[1])?.is_some_and(|hash| hash.contains_key(words[2]));
     if !there {
         call.store
             .edit::<Hash, _>(words[1], |hash| (hash.insert(words[2].to_vec(), words[3].to_vec()), true))?;
@@ -91,7 +91,7 @@ pub(super) fn hexists(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
 }
 
 pub(super) fn hdel(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
-    let gone = match call.store.look::<Hash>(words[1])? {
+    let gone = match call.store.get::<Hash>(words[1])? {
         None => 0,
         Some(_) => call.store.edit::<Hash, _>(words[1], |hash| {
             let gone = words[2..].iter().filter(|field| hash.remove(**field).is_some()).count();
@@ -104,7 +104,7 @@ pub(super) fn hdel(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
 
 pub(super) fn hincrby(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
     let by = number(words[3])?;
-    let field = call.store.look::<Hash>(words[1])?.and_then(|hash| hash.get(words[2]));
+    let field = call.store.get::<Hash>(words[1])?.and_then(|hash| hash.get(words[2]));
     let old = match field {
         Some(text) => integer(text).ok_or(Refusal::new("ERR hash value is not an integer"))?,
         None => 0,

@@ -14,10 +14,7 @@ pub(super) fn del(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
 }
 
 pub(super) fn exists(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
-    let there = match words[1..] {
-        [key] => usize::from(call.store.read(key).is_some()),
-        _ => words[1..].iter().filter(|key| call.store.peek(key).is_some()).count(),
-    };
+    let there = words[1..].iter().filter(|key| call.store.read(key).is_some()).count();
     call.reply.count(there);
     Ok(())
 }
@@ -43,7 +40,7 @@ fn name_of(value: &Value) -> &'static str {
 /// Nothing expires here. A key that is not there can't be given a time, and Redis says so with 0.
 pub(super) fn expire(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
     number(words[2])?;
-    if call.store.peek(words[1]).is_some() {
+    if call.store.read(words[1]).is_some() {
         return Err(NO_EXPIRY);
     }
     call.reply.flag(false);

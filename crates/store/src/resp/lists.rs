@@ -46,7 +46,7 @@ fn pop(call: &mut Call<'_>, words: &[&[u8]], name: &str, end: End) -> Outcome {
         [count] => Some(positive(count)?),
         _ => return Err(Refusal::arity(name)),
     };
-    if call.store.look::<List>(words[1])?.is_none() {
+    if call.store.get::<List>(words[1])?.is_none() {
         match wanted {
             None => call.reply.null(),
             Some(_) => call.reply.null_array(),

@@ -14,7 +14,7 @@ pub(super) fn sadd(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
 }
 
 pub(super) fn srem(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
-    let gone = match call.store.look::<Members>(words[1])? {
+    let gone = match call.store.get::<Members>(words[1])? {
         None => 0,
         Some(_) => call.store.edit::<Members, _>(words[1], |set| {
             let gone = words[2..].iter().filter(|member| set.remove(**member)).count();
@@ -51,7 +51,7 @@ pub(super) fn spop(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
         [count] => Some(positive(count)?),
         _ => return Err(SYNTAX),
     };
-    let popped = match call.store.look::<Members>(words[1])? {
+    let popped = match call.store.get::<Members>(words[1])? {
         None => Vec::new(),
         Some(_) => call.store.edit::<Members, _>(words[1], |set| {
             let count = wanted.unwrap_or(1).min(set.len());

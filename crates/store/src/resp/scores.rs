@@ -135,7 +135,7 @@ fn add(
 }
 
 pub(super) fn zrem(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
-    let gone = match call.store.look::<SortedSet>(words[1])? {
+    let gone = match call.store.get::<SortedSet>(words[1])? {
         None => 0,
         Some(_) => call.store.edit::<SortedSet, _>(words[1], |set| {
             let gone = words[2..].iter().filter(|member| set.remove(member)).count();
@@ -182,7 +182,7 @@ fn pop(call: &mut Call<'_>, words: &[&[u8]], end: End) -> Outcome {
         _ => return Err(SYNTAX),
     };
     let count = wanted.unwrap_or(1);
-    let popped: Vec<(Vec<u8>, f64)> = match call.store.look::<SortedSet>(words[1])? {
+    let popped: Vec<(Vec<u8>, f64)> = match call.store.get::<SortedSet>(words[1])? {
         None => Vec::new(),
         Some(set) => match end {
             End::Lowest => set.iter().take(count).map(owned).collect(),

@@ -67,11 +67,11 @@ pub(super) fn set(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
         return refuse_expiry(time, "set");
     }
     let there = if options.returns_old {
-        let old = call.store.look::<Text>(key)?;
+        let old = call.store.get::<Text>(key)?;
         call.reply.bulk_or_null(old.map(Vec::as_slice));
         old.is_some()
     } else {
-        call.store.peek(key).is_some()
+        call.store.read(key).is_some()
     };
     let writes = match options.condition {
         Condition::Always => true,
@@ -102,7 +102,7 @@ pub(super) fn setex(_: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
 }
 
 pub(super) fn setnx(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
-    let absent = call.store.peek(words[1]).is_none();
+    let absent = call.store.read(words[1]).is_none();
     if absent {
         call.store.put(words[1], Value::Text(words[2].to_vec()));
     }
@@ -111,14 +111,14 @@ pub(super) fn setnx(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
 }
 
 pub(super) fn getset(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
-    let old = call.store.look::<Text>(words[1])?;
+    let old = call.store.get::<Text>(words[1])?;
     call.reply.bulk_or_null(old.map(Vec::as_slice));
     call.store.put(words[1], Value::Text(words[2].to_vec()));
     Ok(())
 }
 
 pub(super) fn getdel(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
-    let old = call.store.look::<Text>(words[1])?;
+    let old = call.store.get::<Text>(words[1])?;
     call.reply.bulk_or_null(old.map(Vec::as_slice));
     call.store.delete(words[1]);
     Ok(())
@@ -128,8 +128,7 @@ pub(super) fn getdel(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
 pub(super) fn mget(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
     call.reply.array(words.len() - 1);
     for key in &words[1..] {
-        let value = if words.len() == 2 { call.store.read(key) } else { call.store.peek(key) };
-        let text = value.and_then(|value| match value {
+        let text = call.store.read(key).and_then(|value| match value {
             Value::Text(text) => Some(text.as_slice()),
             _ => None,
         });
@@ -154,7 +153,7 @@ pub(super) fn mset(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
 
 pub(super) fn msetnx(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
     let pairs = pairs(words, "msetnx")?;
-    let free = pairs.iter().all(|[key, _]| call.store.peek(key).is_none());
+    let free = pairs.iter().all(|[key, _]| call.store.read(key).is_none());
     if free {
         for [key, value] in pairs {
             call.store.put(key, Value::Text(value.to_vec()));
@@ -165,7 +164,7 @@ pub(super) fn msetnx(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
 }
 
 pub(super) fn append(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
-    let old = call.store.look::<Text>(words[1])?.map_or(0, Vec::len);
+    let old = call.store.get::<Text>(words[1])?.map_or(0, Vec::len);
     if old + words[2].len() > WORD_MAX {
         return Err(STRING_TOO_LONG);
     }
@@ -195,7 +194,7 @@ pub(super) fn decrby(call: &mut Call<'_>, words: &[&[u8]]) -> Outcome {
 }
 
 fn add(call: &mut Call<'_>, key: &[u8], by: i64) -> Outcome {
-    let old = match call.store.look::<Text>(key)? {
+    let old = match call.store.get::<Text>(key)? {
         Some(text) => integer(text).ok_or(NOT_AN_INTEGER)?,
         None => 0,
     };

@@ -30,7 +30,7 @@ impl Shop {
         for id in 0..rows {
             shop.run(&format!("INSERT INTO t (id, v) VALUES ({id}, '{}')", "x".repeat(100))).unwrap();
         }
-        shop.transaction.commit(&mut shop.data, Nanos(0));
+        shop.transaction.commit(&mut shop.data, Nanos(0), |_| {});
         shop
     }
 

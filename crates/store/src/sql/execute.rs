@@ -21,7 +21,7 @@ pub(crate) struct Source<'a> {
 /// What is done with a row; `false` when no more are wanted.
 type Take<'t> = dyn FnMut(&Stored) -> Result<bool, SqlError> + 't;
 
-/// Appends the rows of the result. Gives how stale the record was, if it was one that was read.
+/// Appends the rows of the result. Gives how stale what was looked at was, at most; `None` where it was no record.
 pub(crate) fn select(
     select: &Select,
     source: Source<'_>,
@@ -96,7 +96,8 @@ fn read(
     };
     if let Some(relation) = table.system {
         let found = system::rows(relation, context);
-        in_order(found.iter().map(Vec::as_slice), select.descending, &mut offer)?;
+        let found = found.iter().map(|row| (Some(row.as_slice()), Staleness::default()));
+        in_order(found, select.descending, &mut offer)?;
         return Ok(None);
     }
     match select.access.keys(table, context)? {
@@ -107,51 +108,56 @@ fn read(
             Ok(Some(staleness))
         }
         Some(Keys::Some(keys)) => {
-            let found = keys
-                .into_iter()
-                .filter_map(|key| source.transaction.read(source.data, source.view, &table.record(key)).0);
-            in_order(found, select.descending, &mut offer)?;
-            Ok(None)
+            let look = |key| source.transaction.read(source.data, source.view, &table.record(key));
+            in_order(keys.into_iter().map(look), select.descending, &mut offer).map(Some)
         }
         Some(Keys::Range(from, to)) => {
             let from = table.record(from);
-            let found = scan(source, &from, to.as_deref()).map(|(_, row)| row);
-            in_order(found, select.descending, &mut offer)?;
-            Ok(None)
+            let found = scan(source, &from, to.as_deref()).map(|(_, row, staleness)| (row, staleness));
+            in_order(found, select.descending, &mut offer).map(Some)
         }
     }
 }
 
-/// Data is read upwards only: downwards, references to all rows are collected first.
+/// A record that is looked at: its row, if the view sees one, and how stale that is.
+type Looked<'r> = (Option<&'r Stored>, Staleness);
+
+/// Data is read upwards only: downwards, references to all rows are collected first. Gives how stale what was looked at
+/// was, at most.
 fn in_order<'r>(
-    rows: impl Iterator<Item = &'r Stored>,
+    rows: impl Iterator<Item = Looked<'r>>,
     descending: bool,
     offer: &mut Take<'_>,
-) -> Result<(), SqlError> {
+) -> Result<Staleness, SqlError> {
     if !descending {
         return until_enough(rows, offer);
     }
-    let all: Vec<&Stored> = rows.collect();
+    let all: Vec<Looked<'_>> = rows.collect();
     until_enough(all.into_iter().rev(), offer)
 }
 
-fn until_enough<'r>(rows: impl Iterator<Item = &'r Stored>, offer: &mut Take<'_>) -> Result<(), SqlError> {
-    for row in rows {
-        if !offer(row)? {
+fn until_enough<'r>(
+    rows: impl Iterator<Item = Looked<'r>>,
+    offer: &mut Take<'_>,
+) -> Result<Staleness, SqlError> {
+    let mut seen = Staleness::default();
+    for (row, staleness) in rows {
+        seen = seen.worst(staleness);
+        if !row.map_or(Ok(true), &mut *offer)? {
             break;
         }
     }
-    Ok(())
+    Ok(seen)
 }
 
-/// Rows of a table from one key on, up to but without another.
+/// Records of a table from one key on, up to but without another.
 pub(crate) fn scan<'a>(
     source: Source<'a>,
     from: &Key,
     to: Option<&'a [u8]>,
-) -> impl Iterator<Item = (&'a Key, &'a Stored)> {
+) -> impl Iterator<Item = (&'a Key, Option<&'a Stored>, Staleness)> {
     let rows = source.transaction.scan(source.data, source.view, from);
-    rows.take_while(move |(key, _)| to.is_none_or(|to| *key.key < *to))
+    rows.take_while(move |(key, ..)| to.is_none_or(|to| *key.key < *to))
 }
 
 /// An aggregate so far.

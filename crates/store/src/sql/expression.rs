@@ -110,25 +110,30 @@ impl Typed {
 
     /// Whether it is the same for all rows.
     pub(crate) fn is_free_of_columns(&self) -> bool {
-        match &self.node {
-            Node::Constant(_) | Node::Parameter(_) => true,
-            Node::Column(_) => false,
-            Node::Chain(first, steps) => {
-                first.is_free_of_columns() && steps.iter().all(|step| step.operand.is_free_of_columns())
+        !self.any(&|node| matches!(node, Node::Column(_)))
+    }
+
+    /// Whether it asks what the server or the session is.
+    pub(crate) fn is_about_server(&self) -> bool {
+        self.any(&|node| matches!(node, Node::Call(function, _) if function.is_about_server()))
+    }
+
+    /// Whether this node or any within it is such a one.
+    fn any(&self, is: &dyn Fn(&Node) -> bool) -> bool {
+        let within = |typed: &Typed| typed.any(is);
+        is(&self.node)
+            || match &self.node {
+                Node::Constant(_) | Node::Parameter(_) | Node::Column(_) => false,
+                Node::Chain(first, steps) => within(first) || steps.iter().any(|step| within(&step.operand)),
+                Node::Compare(a, _, b) => within(a) || within(b),
+                Node::And(all) | Node::Or(all) | Node::Call(_, all) => all.iter().any(within),
+                Node::Between { inner, low, high, .. } => within(inner) || within(low) || within(high),
+                Node::In { inner, list, .. } => within(inner) || list.iter().any(within),
+                Node::Not(inner)
+                | Node::Is { inner, .. }
+                | Node::Negative(inner)
+                | Node::Convert { inner, .. } => within(inner),
             }
-            Node::Compare(a, _, b) => a.is_free_of_columns() && b.is_free_of_columns(),
-            Node::And(all) | Node::Or(all) | Node::Call(_, all) => all.iter().all(Typed::is_free_of_columns),
-            Node::Between { inner, low, high, .. } => {
-                inner.is_free_of_columns() && low.is_free_of_columns() && high.is_free_of_columns()
-            }
-            Node::In { inner, list, .. } => {
-                inner.is_free_of_columns() && list.iter().all(Typed::is_free_of_columns)
-            }
-            Node::Not(inner)
-            | Node::Is { inner, .. }
-            | Node::Negative(inner)
-            | Node::Convert { inner, .. } => inner.is_free_of_columns(),
-        }
     }
 
     /// Its value for this row.

@@ -72,6 +72,27 @@ impl Function {
         FUNCTIONS.iter().find(|(known, ..)| *known == name).map(|(_, function, _)| *function)
     }
 
+    /// Whether it says what the server or the session is, which clients ask before they measure.
+    pub(crate) fn is_about_server(self) -> bool {
+        match self {
+            Function::Version
+            | Function::CurrentSetting
+            | Function::CurrentDatabase
+            | Function::CurrentUser
+            | Function::CurrentSchema
+            | Function::BackendPid
+            | Function::InRecovery
+            | Function::ToRegclass => true,
+            Function::Now
+            | Function::Length
+            | Function::OctetLength
+            | Function::Lower
+            | Function::Upper
+            | Function::Coalesce
+            | Function::Abs => false,
+        }
+    }
+
     /// The type that the n-th argument is to have where it has none of its own.
     pub(crate) fn expected(self, name: &str, n: usize) -> Option<Type> {
         let (_, _, arguments) = FUNCTIONS.iter().find(|(known, ..)| *known == name)?;

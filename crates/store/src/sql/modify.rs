@@ -413,8 +413,8 @@ fn affected(
         }
         Some(Keys::Range(from, to)) => {
             let from = table.record(from);
-            for (key, row) in scan(target.source(), &from, to.as_deref()) {
-                offer(key, row)?;
+            for (key, row, _) in scan(target.source(), &from, to.as_deref()) {
+                row.map_or(Ok(()), |row| offer(key, row))?;
             }
         }
     }

@@ -93,6 +93,8 @@ pub(crate) struct Select {
     pub(crate) descending: bool,
     pub(crate) limit: Option<Typed>,
     pub(crate) offset: Option<Typed>,
+    /// Without a table: whether it asks what the server is.
+    about_server: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -261,7 +263,11 @@ fn plan_select(
         Some(table) => access::plan(table, condition),
         None => (Access::All, condition),
     };
-    let select = Select { table, access, filter, result, descending, limit, offset };
+    let about_server = match (&table, &result) {
+        (None, ResultRows::Each(outputs)) => outputs.iter().any(Typed::is_about_server),
+        _ => false,
+    };
+    let select = Select { table, access, filter, result, descending, limit, offset, about_server };
     Ok((Plan::Select(select), Some(columns)))
 }
 
@@ -434,6 +440,7 @@ impl Plan {
     pub(crate) fn operation(&self) -> Operation {
         match self {
             Plan::Select(select) => match (&select.table, &select.access) {
+                (None, _) if select.about_server => Operation::Other,
                 (None, _) => Operation::Ping,
                 (Some(table), _) if table.system.is_some() => Operation::Other,
                 (Some(_), Access::One(_)) => Operation::Read,

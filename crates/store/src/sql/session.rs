@@ -69,7 +69,10 @@ impl Tag {
 #[derive(Debug)]
 pub(crate) struct Completion {
     pub(crate) tag: Tag,
+    /// Of a read.
     pub(crate) staleness: Option<Staleness>,
+    /// Whether it wrote what the end of its request commits.
+    pub(crate) writes: bool,
     pub(crate) notices: Vec<Notice>,
     /// Settings that the client is to be told of.
     pub(crate) reported: Option<(&'static str, String)>,
@@ -77,7 +80,7 @@ pub(crate) struct Completion {
 
 impl Completion {
     fn new(tag: Tag) -> Completion {
-        Completion { tag, staleness: None, notices: Vec::new(), reported: None }
+        Completion { tag, staleness: None, writes: false, notices: Vec::new(), reported: None }
     }
 }
 
@@ -179,10 +182,11 @@ impl Session {
         }
     }
 
-    /// The end of a request outside of BEGIN and COMMIT: what it wrote is there for all from `at` on.
-    pub(crate) fn end_request(&mut self, engine: &mut Engine, at: Nanos) {
+    /// The end of a request outside of BEGIN and COMMIT: what it wrote is there for all from `at` on. `made` is told the
+    /// numbers of the requests that wrote it.
+    pub(crate) fn end_request(&mut self, engine: &mut Engine, at: Nanos, made: impl FnMut(u64)) {
         if self.block == Block::None {
-            self.transaction.commit(engine.data_mut(), at);
+            self.transaction.commit(engine.data_mut(), at, made);
             self.settings.end_transaction();
         }
     }
@@ -283,8 +287,8 @@ impl Session {
             _ => return Err(SqlError::new(state::INTERNAL, "not a statement about rows")),
         };
         // Of a write in a transaction, COMMIT decides when it is there.
-        let staleness = (!self.in_block() && tag.rows() > 0).then(|| engine.spread(call.decision));
-        Ok(Completion { staleness, ..Completion::new(tag) })
+        let writes = !self.in_block() && tag.rows() > 0;
+        Ok(Completion { writes, ..Completion::new(tag) })
     }
 
     fn run_on_tables(
@@ -348,7 +352,7 @@ impl Session {
                 }
                 let commits = matches!(end, Plan::Commit) && self.block != Block::Failed;
                 if commits {
-                    self.transaction.commit(engine.data_mut(), call.decision.begun);
+                    self.transaction.commit(engine.data_mut(), call.decision.begun, |_| {});
                 } else {
                     self.transaction.roll_back();
                 }

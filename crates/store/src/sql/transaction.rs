@@ -88,31 +88,30 @@ impl Transaction {
         (value.and_then(row_of), staleness)
     }
 
-    /// Rows of one table from `from` on, in order, own writes in their places.
+    /// Records of one table from `from` on, in order, own writes in their places, with how stale each is; also those of
+    /// which the view sees nothing.
     pub(crate) fn scan<'a>(
         &'a self,
         data: &'a Data,
         view: View,
         from: &Key,
-    ) -> impl Iterator<Item = (&'a Key, &'a Stored)> {
+    ) -> impl Iterator<Item = (&'a Key, Option<&'a Stored>, Staleness)> {
         let space = from.space.clone();
         let own = self.writes.range(from.clone()..).take_while(move |(key, _)| key.space == space);
-        let mut own = own.map(|(key, (value, _))| (key, value.as_ref())).peekable();
-        let mut others = data.scan(view, from).peekable();
+        let mut own = own.map(|(key, (value, _))| (key, value.as_ref(), Staleness::default())).peekable();
+        let mut others = data.look(view, from).peekable();
         let merged = std::iter::from_fn(move || {
-            let Some((key, _)) = own.peek() else {
-                return others.next().map(|(key, value)| (key, Some(value)));
-            };
+            let Some((key, ..)) = own.peek() else { return others.next() };
             match others.peek() {
-                Some((other, _)) if other < key => others.next().map(|(key, value)| (key, Some(value))),
-                Some((other, _)) if other == key => {
+                Some((other, ..)) if other < key => others.next(),
+                Some((other, ..)) if other == key => {
                     others.next();
                     own.next()
                 }
                 _ => own.next(),
             }
         });
-        merged.filter_map(|(key, value)| Some((key, row_of(value?)?)))
+        merged.map(|(key, value, staleness)| (key, value.and_then(row_of), staleness))
     }
 
     /// Forgets what was written to a table.
@@ -127,10 +126,15 @@ impl Transaction {
         });
     }
 
-    /// Writes everything where all can see it.
-    pub(crate) fn commit(&mut self, data: &mut Data, at: Nanos) {
+    /// Writes everything where all can see it; `made` is told the number of the request behind each version.
+    pub(crate) fn commit(&mut self, data: &mut Data, at: Nanos, mut made: impl FnMut(u64)) {
         for (key, (value, view)) in std::mem::take(&mut self.writes) {
-            data.write(View { at, ..view }, key, value);
+            let view = View { at, ..view };
+            // A row that the transaction itself wrote and deleted was never there.
+            if value.is_some() || data.read(view, &key).0.is_some() {
+                made(view.number);
+            }
+            data.write(view, key, value);
         }
         self.bytes = 0;
     }
@@ -177,16 +181,16 @@ mod tests {
             for (n, lives) in there {
                 transaction.write(view(), key(n), row(n, b"old").filter(|_| lives));
             }
-            transaction.commit(&mut data, Nanos(0));
+            transaction.commit(&mut data, Nanos(0), |_| {});
             for (n, lives) in written {
                 transaction.write(view(), key(n), row(n, b"new").filter(|_| lives));
             }
-            let own = |(key, row): (&Key, &Stored)| (key.clone(), row.to_vec());
-            let before: Vec<_> = transaction.scan(&data, view(), &key(from)).map(own).collect();
+            let own = |(key, row, _): (&Key, Option<&Stored>, Staleness)| Some((key.clone(), row?.to_vec()));
+            let before: Vec<_> = transaction.scan(&data, view(), &key(from)).filter_map(own).collect();
             let points: Vec<_> =
                 (0..20).map(|n| transaction.read(&data, view(), &key(n)).0.map(<[_]>::to_vec)).collect();
-            transaction.commit(&mut data, Nanos(0));
-            let after: Vec<_> = transaction.scan(&data, view(), &key(from)).map(own).collect();
+            transaction.commit(&mut data, Nanos(0), |_| {});
+            let after: Vec<_> = transaction.scan(&data, view(), &key(from)).filter_map(own).collect();
             prop_assert_eq!(before, after);
             let later: Vec<_> =
                 (0..20).map(|n| transaction.read(&data, view(), &key(n)).0.map(<[_]>::to_vec)).collect();

@@ -292,15 +292,15 @@ impl Freezes {
         }
     }
 
-    /// Moves what has happened since the last call to the end of `into`.
-    pub fn drain_events(&mut self, into: &mut Vec<StoreEvent>) {
+    /// Moves what has begun by `now` to the end of `into`, and that hiccups were given up, if they were.
+    pub fn drain_events(&mut self, now: Nanos, into: &mut Vec<StoreEvent>) {
         let streams = &self.streams;
         let event = |frozen: Frozen| {
             let rule = frozen.stream.and_then(|number| streams.get(number));
             let detail = rule.map_or_else(|| "while it ran".to_owned(), |stream| stream.rule.to_string());
             StoreEvent { kind: "hiccup", begin: frozen.begin, end: frozen.end, detail }
         };
-        into.extend(self.happened.drain(..).map(event));
+        into.extend(self.happened.extract_if(.., |frozen| frozen.begin <= now).map(event));
         into.extend(self.given_up.take().map(|at| StoreEvent {
             kind: "no more hiccups",
             begin: Nanos(at),

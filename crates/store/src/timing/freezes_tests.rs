@@ -44,12 +44,12 @@ fn who_gives_hiccups_up_says_so() {
     let mut events = Vec::new();
     // At a tenth of real time this is a day, with 8.64 million hiccups.
     freezes.real_time(Fine::from(Nanos::from_secs(8_640)));
-    freezes.drain_events(&mut events);
+    freezes.drain_events(Nanos::from_secs(86_400), &mut events);
     let said: Vec<_> = events.iter().filter(|event| event.kind == "no more hiccups").collect();
     assert_eq!(said.len(), 1);
     assert_eq!(said[0].begin, Nanos(AHEAD_MAX as u64 * 10_000_000));
     events.clear();
-    freezes.drain_events(&mut events);
+    freezes.drain_events(Nanos::from_secs(86_400), &mut events);
     assert!(events.is_empty());
 }
 

@@ -10,4 +10,5 @@ mod pieces;
 mod simple;
 mod statements;
 mod timing;
+mod truth;
 mod wire;

@@ -2,9 +2,47 @@
 //!
 //! They fail where those are missing; `TRUETAIL_SKIP_SERVERS=1` skips them, loudly.
 
+#[path = "../live/mod.rs"]
 mod live;
 
-use live::{Live, run};
+use live::Live;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use store::resp::{Instance, Resp, Settings};
+
+fn start(password: Option<&str>) -> Live {
+    let password = password.map(str::to_owned);
+    Live::start(|port| {
+        let instance = Instance::new(Settings { password, port, ..Settings::default() });
+        Box::new(move || Box::new(Resp::new(&instance)))
+    })
+}
+
+/// Runs a program to its end, for a minute at most; what it printed. `None` where such tests are to be skipped.
+fn run(program: &str, arguments: &[&str], input: &str) -> Option<String> {
+    if std::env::var_os("TRUETAIL_SKIP_SERVERS").is_some_and(|value| value == "1") {
+        eprintln!("\n*** SKIPPED: a test that needs {program} (TRUETAIL_SKIP_SERVERS=1) ***\n");
+        return None;
+    }
+    let mut command = Command::new("timeout");
+    command.arg("60").arg(program).args(arguments).stdin(Stdio::piped());
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("`timeout` can be run");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let input = input.to_owned();
+    // A program that reads little must not keep us from reading what it prints.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+    let output = child.wait_with_output().expect("its end");
+    let _ = writer.join();
+    let (said, complained) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "`{program}` ({}): {said}{complained}; is it installed? `cargo xtask ci --quick` does that first",
+        output.status
+    );
+    Some(said.into_owned())
+}
 
 /// What redis-cli prints for these requests, each on a line of its standard input.
 fn cli(live: &Live, flags: &[&str], requests: &str) -> Option<String> {
@@ -15,7 +53,7 @@ fn cli(live: &Live, flags: &[&str], requests: &str) -> Option<String> {
 
 #[test]
 fn redis_cli_is_answered() {
-    let live = Live::start(None);
+    let live = start(None);
     let requests = "PING\nSET greeting hello\nGET greeting\nINCR n\nINCR n\nHSET h f v g w\nHGETALL h\nZADD z 1 a 2 b\n\
                     ZRANGEBYSCORE z -inf (2 WITHSCORES\nMULTI\nSET a 1\nGET a\nEXEC\nNOSUCH x\nGET z\nLRANGE l 0 -1\n";
     let Some(said) = cli(&live, &[], requests) else { return };
@@ -35,7 +73,7 @@ fn redis_cli_is_answered() {
 
 #[test]
 fn redis_cli_speaks_resp3_and_proves_who_it_is() {
-    let live = Live::start(Some("secret"));
+    let live = start(Some("secret"));
     let Some(said) = cli(
         &live,
         &["-3", "--no-raw", "--no-auth-warning", "-a", "secret"],
@@ -50,7 +88,7 @@ fn redis_cli_speaks_resp3_and_proves_who_it_is() {
 
 #[test]
 fn redis_cli_scans_all_keys() {
-    let live = Live::start(None);
+    let live = start(None);
     let inserts: String = (0..1_000).map(|key| format!("SET user{key:04} {key}\r\n")).collect();
     let Some(said) = cli(&live, &["--pipe"], &inserts) else { return };
     assert!(said.contains("errors: 0, replies: 1000"), "{said}");
@@ -61,7 +99,7 @@ fn redis_cli_scans_all_keys() {
 
 /// Names in the first column of what `redis-benchmark --csv` prints.
 fn benchmark(flags: &[&str]) -> Option<(Vec<String>, usize)> {
-    let live = Live::start(None);
+    let live = start(None);
     let port = live.port.to_string();
     let arguments = [&["-h", "127.0.0.1", "-p", &port, "--csv", "-n", "1600"], flags].concat();
     let said = run("redis-benchmark", &arguments, "")?;
@@ -107,7 +145,7 @@ fn redis_benchmark_runs_all_its_tests() {
 
 #[test]
 fn redis_py_gets_what_it_expects() {
-    let live = Live::start(Some("secret"));
+    let live = start(Some("secret"));
     let script = include_str!("client.py");
     let port = live.port.to_string();
     let Some(said) = run("/usr/bin/python3", &["-", &port, "secret"], script) else { return };

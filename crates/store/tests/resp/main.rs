@@ -6,3 +6,4 @@ mod differential;
 mod faults;
 mod pieces;
 mod store_of_one;
+mod truth;

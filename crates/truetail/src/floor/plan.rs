@@ -85,6 +85,7 @@ impl Wanted<'_> {
         // What asks for work, what ends a run early, and what is made once for all parts is left out.
         (options.scale, options.compat, options.mix) = (None, None, None);
         (options.requests, options.retries, options.check) = (None, None, None);
+        (options.jvm_log, options.jvm_start) = (Vec::new(), None);
         (options.out, options.repeat, options.floor, options.echo) = (None, None, None, None);
         Ok(Part { directory: directory.to_owned(), options })
     }

@@ -29,7 +29,11 @@ pub(super) fn run(scenario: Scenario, spoken: Protocol, dir: &Path) -> anyhow::R
     let bench = Bench::start(Behaviour::of(&scenario), spoken, &dir.join("truth"))?;
     let recording = dir.join("run");
     let arguments = arguments(&scenario, &bench.url(), &recording)?;
-    process::truetail(&arguments, process::limit(scenario.duration))?;
+    // What is asked while the sessions connect, a PING each, is no part of the scenario.
+    let begin = || {
+        bench.begin_anew();
+    };
+    process::truetail(&arguments, process::limit(scenario.duration), &recording, begin)?;
     let truth = bench.truth.clone();
     let ended = bench.end()?;
     let recordings = [Recording::open(&recording)?];

@@ -16,17 +16,32 @@ pub(super) fn limit(load: Nanos) -> Nanos {
 /// How often to look whether a program has ended.
 const LOOK: Nanos = Nanos::from_millis(20);
 
-/// Runs truetail itself.
+/// The same while a load is about to begin, which it does no sooner than [`load::LEAD_IN`] after its recording is there.
+const LOOK_CLOSELY: Nanos = Nanos::from_millis(2);
+
+/// Runs truetail itself; `loads` is called as soon as the recording is there: all sessions are connected then, and no
+/// request of the load has been sent.
 ///
 /// # Errors
 /// Where it ends with an exit code that says that there is no result, with its last words.
-pub(super) fn truetail(arguments: &[String], limit: Nanos) -> anyhow::Result<()> {
+pub(super) fn truetail(
+    arguments: &[String],
+    limit: Nanos,
+    recording: &Path,
+    loads: impl FnOnce(),
+) -> anyhow::Result<()> {
     let program = std::env::current_exe().context("can't find this program again")?;
     let mut command = Command::new(program);
     command.args(arguments).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.stdin(Stdio::null()).spawn().context("can't start truetail again")?;
     let words = child.stderr.take().map(last_words);
-    let status = wait(&mut child, "truetail run", limit)?;
+    let mut loads = Some(loads);
+    let status = wait(&mut child, "truetail run", limit, || {
+        if loads.is_some() && recording.exists() {
+            loads.take().into_iter().for_each(|loads| loads());
+        }
+        if loads.is_some() { LOOK_CLOSELY } else { LOOK }
+    })?;
     let words = words.and_then(|thread| thread.join().ok()).unwrap_or_default();
     match status.code() {
         // An invalid verdict is a result, too.
@@ -69,12 +84,18 @@ pub(super) fn foreign(words: &[String], dir: &Path, limit: Nanos) -> anyhow::Res
         .stderr(file(&stderr)?)
         .spawn()
         .with_context(|| format!("can't start `{program}`; is it installed?"))?;
-    let status = wait(&mut child, program, limit)?;
+    let status = wait(&mut child, program, limit, || LOOK)?;
     let bytes = std::fs::read(&stdout).with_context(|| format!("can't read {}", stdout.display()))?;
     Ok(Printed { stdout: String::from_utf8_lossy(&bytes).into_owned(), status, stderr })
 }
 
-fn wait(child: &mut Child, name: &str, limit: Nanos) -> anyhow::Result<ExitStatus> {
+/// Waits for the end of a program; `look` says after each look how long it is until the next.
+fn wait(
+    child: &mut Child,
+    name: &str,
+    limit: Nanos,
+    mut look: impl FnMut() -> Nanos,
+) -> anyhow::Result<ExitStatus> {
     let clock = clock::calibrate(clock::ClockChoice::Monotonic)?.start();
     loop {
         if let Some(status) = child.try_wait().with_context(|| format!("can't wait for `{name}`"))? {
@@ -89,7 +110,7 @@ fn wait(child: &mut Child, name: &str, limit: Nanos) -> anyhow::Result<ExitStatu
             }
             bail!("interrupted; `{name}` was killed");
         }
-        clock::pause(LOOK);
+        clock::pause(look());
     }
 }
 

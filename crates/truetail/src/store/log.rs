@@ -48,16 +48,13 @@ impl Log {
 
 impl TruthSink for Log {
     fn served(&mut self, served: &Served) {
-        let decision = &served.decision;
-        if let Some(written) = served.written {
-            // What a client did not take in time is late by its own doing.
-            if !decision.rules.has(Rules::CLIENT) {
-                self.lateness.record(written.saturating_sub(decision.due).0);
-            }
+        let row = row(served);
+        if let Some(late) = row.own_lateness(Rules::CLIENT.0) {
+            self.lateness.record(late.0);
         }
         self.live.served.fetch_add(1, Ordering::Relaxed);
         if let Some(producer) = &mut self.producer {
-            producer.push(row(served));
+            producer.push(row);
         }
     }
 
@@ -68,7 +65,7 @@ impl TruthSink for Log {
                 let _ = engine.control(now, &command);
             }
         }
-        engine.drain_events(&mut self.drained);
+        engine.drain_events(now, &mut self.drained);
         for event in self.drained.drain(..) {
             if let Some(events) = &self.events {
                 events.push(Event {

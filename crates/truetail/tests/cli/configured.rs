@@ -71,6 +71,10 @@ const ALL: &[&str] = &[
     "30s",
     "--echo",
     "db1:7377",
+    "--jvm-log",
+    "harness:gc.log",
+    "--jvm-start",
+    "2026-11-21T06:35:37.116Z",
 ];
 
 #[test]
