@@ -19,7 +19,7 @@ pub(crate) enum Extent {
 }
 
 /// Crates with a hot path: "no allocation, no system call" is promised of what ships.
-const HOT: [&str; 5] = ["load", "record", "driver-null", "driver-postgres", "driver-redis"];
+const HOT: [&str; 6] = ["load", "record", "driver-null", "driver-echo", "driver-postgres", "driver-redis"];
 
 /// Runs all checks; whether all went well.
 pub(crate) fn run(extent: Extent) -> anyhow::Result<bool> {

@@ -13,7 +13,8 @@ const LOADS: [(&str, &[&str]); 2] = [
 ];
 
 /// Crates with fuzz targets: tests whose names begin with `fuzz_`.
-const FUZZED: [&str; 7] = ["record", "driver", "driver-redis", "import", "load", "store", "truetail"];
+const FUZZED: [&str; 8] =
+    ["record", "driver", "driver-echo", "driver-redis", "import", "load", "store", "truetail"];
 
 /// Growth of memory that a run may show after its first quarter: what allocators and page caches do by themselves.
 const GROWTH: f64 = 0.10;

@@ -206,6 +206,7 @@ fn conclude(
         heat_maps,
         recordings: inputs.into_iter().map(|i| i.info).collect(),
         overlay: None,
+        floor: None,
     }
 }
 

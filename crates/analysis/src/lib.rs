@@ -20,6 +20,7 @@ mod compared;
 mod comparison;
 mod composition;
 mod evidence;
+mod floor;
 mod heat;
 mod host;
 mod input;
@@ -40,6 +41,7 @@ pub use analyse::{analyse, analyse_batches};
 pub use attribution::{Attribution, Cause};
 pub use compared::{ComparedRow, Unit};
 pub use comparison::{CompareError, CompareOptions, ComparedMeasure, Comparison, compare};
+pub use floor::{Floor, FloorKind, FloorPart, FloorRow, FloorShare, RunFloor};
 pub use input::{AnalysisError, Input, LaidOver, Options};
 pub use model::{
     Analysis, Anatomy, AnatomyRow, BoxPlot, ClientTotals, Counts, Extreme, HeatMap, LoadPoint,

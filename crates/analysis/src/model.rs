@@ -47,6 +47,8 @@ pub struct Analysis {
     pub staleness: Option<crate::Staleness>,
     /// A store's truth laid over it, where there is a log of it: set by whoever has one, with [`crate::overlay()`].
     pub overlay: Option<crate::Overlay>,
+    /// What the measuring side itself costs, where that was measured: set by whoever has it, with [`crate::Floor::under`].
+    pub floor: Option<crate::RunFloor>,
 }
 
 /// What watched the measuring hosts.

@@ -59,4 +59,4 @@ pub use truth::{
     CLIENT_RULE, TruthEnd, TruthEvents, TruthFinished, TruthHeader, TruthLog, TruthProducer, TruthRecorder,
     TruthRecorderConfig, TruthRow, TruthStaleness, TruthWriter, key_hash,
 };
-pub use writer::{DATABASE_PREFIX, RecordingWriter, require_vacant};
+pub use writer::{DATABASE_PREFIX, FLOOR_DIRECTORY, RecordingWriter, require_vacant};

@@ -11,8 +11,10 @@ function spectrumFigure(figure, data) {
     colour: s.key === "response_time" ? "response" : "service",
     points: s.points.map(([q, ns]) => [beyond(q, s.n), ns, q]),
   }));
-  const all = spectra.flatMap((s) => s.points);
-  const end = Math.max(...all.map(([x]) => x), 10);
+  const floors = styled(data.floors).map((f) => ({ ...f, points: f.points.map(([q, ns]) => [1 / (1 - q), ns, q]) }));
+  const own = spectra.flatMap((s) => s.points);
+  const end = Math.max(...own.map(([x]) => x), 10);
+  const all = [...own, ...floors.flatMap((f) => f.points.filter(([x]) => x <= end))];
   const reach = [Math.min(...all.map((p) => p[1])), Math.max(...all.map((p) => p[1]))];
   let scales = null;
   const draw = (plot) => {
@@ -27,6 +29,7 @@ function spectrumFigure(figure, data) {
     const name = (v) => (v === end ? "max" : percentWords(1 - 1 / v));
     drawBottomAxis(plot, x, [...ticks, end], name, "percentile: share of requests that took no longer", true);
     plot.state.dotted = [];
+    plot.state.floors = floors.map((f) => drawFloor(plot, f, x, y, end));
     plot.state.drawn = spectra.reduce((sum, s) => sum + drawSpectrum(plot, s, x, y), 0);
     plot.state.believable = data.believable;
   };
@@ -34,10 +37,11 @@ function spectrumFigure(figure, data) {
     height: (width) => (width < 560 ? 280 : 330),
     margins: (narrow) => ({ left: narrow ? 58 : 66, right: 26, top: 30, bottom: 48 }),
     draw,
-    hover: (_, px) => spectrumLines(spectra, scales, px),
+    hover: (_, px) => [...spectrumLines(spectra, scales, px), ...floorLines(floors, scales, px)],
   });
   plot.legend([
     ...spectra.map((s) => ["line", s.colour, s.measure]),
+    ...floors.map((f) => [f.dash[0] < 3 ? "dots" : "dashes", f.colour, `floor: ${f.name}`]),
     ["dots", "muted", `fewer than ${LEAST_BEYOND} requests beyond`],
     ...(data.believable === 1 ? [] : [["box", "doubt", `not shown to be the database’s own${reason(data)}`]]),
   ]);
@@ -103,6 +107,40 @@ function drawSpectrum(plot, spectrum, x, y) {
   const [at, ns] = spectrum.points[spectrum.points.length - 1];
   plot.dot(x(at), y(ns), 3, colour);
   return spectrum.points.length;
+}
+
+const DOTS = [1.5, 3];
+const DASHES = [6, 4];
+
+/** Each floor with a kind of line and a colour that no result has: what is asked for nothing has four of them. */
+function styled(floors) {
+  let noops = 0;
+  return floors.map((f) => {
+    if (f.kind === "null") return { ...f, colour: "point", dash: DOTS };
+    if (f.kind === "echo") return { ...f, colour: "ink", dash: DASHES };
+    const [colour, dash] = [["event", DOTS], ["event", DASHES], ["lag", DOTS], ["lag", DASHES]][noops % 4];
+    noops += 1;
+    return { ...f, colour, dash };
+  });
+}
+
+/** Thin, so that nobody takes it for a result. Gives what was drawn. */
+function drawFloor(plot, floor, x, y, end) {
+  const points = floor.points.filter(([at]) => at <= end);
+  plot.pen.strokeStyle = plot.colours[floor.colour];
+  plot.pen.lineWidth = 1.25;
+  drawCurve(plot, points, x, y, floor.dash);
+  return [floor.name, points.length];
+}
+
+/** The floors' values at a place, as far as they reach. */
+function floorLines(floors, { x }, px) {
+  const at = x.invert(px);
+  const reached = floors.filter((f) => f.points.length > 0 && f.points[f.points.length - 1][0] >= at * 0.999);
+  return reached.map((f) => {
+    const index = Math.min(firstFrom(f.points.map((p) => p[0]), at), f.points.length - 1);
+    return `floor, ${f.name}: ${timeWords(f.points[index][1])}`;
+  });
 }
 
 function spectrumLines(spectra, { x }, px) {

@@ -13,6 +13,7 @@ mod blob;
 mod drawn;
 mod facts;
 mod figures;
+mod floor;
 mod head;
 mod jvm;
 mod markup;
@@ -21,6 +22,7 @@ mod staleness;
 mod tables;
 mod truth;
 
+pub use floor::floor_page;
 pub use prove::prove_page;
 
 use crate::svg::has_anatomy;
@@ -62,6 +64,10 @@ pub fn page(analysis: &Analysis) -> String {
         head::verdict(analysis),
         head::key_numbers(analysis),
         section("quantiles", "Quantiles", &head::quantiles(analysis)),
+        analysis
+            .floor
+            .as_ref()
+            .map_or_else(String::new, |floor| section("floor", "Floor", &floor::content(floor))),
         analysis.staleness.as_ref().map_or_else(String::new, |staleness| {
             section("staleness", "Read-after-write lag", &staleness::content(staleness))
         }),
@@ -144,7 +150,12 @@ fn places(analysis: &Analysis) -> String {
         let says = "How long the slowest requests took: each step to the right leaves a tenth of them. \
                     Whiskers are the intervals of the printed quantiles. Dotted where fewer than ten requests lie \
                     beyond: what happened, not what to expect.";
-        markup += &place("spectrum", 0, "Percentile spectrum", says);
+        let floor = if analysis.floor.is_some() {
+            " Thin: the floor, what was measured right before the run where nothing was asked."
+        } else {
+            ""
+        };
+        markup += &place("spectrum", 0, "Percentile spectrum", &format!("{says}{floor}"));
         let says = format!(
             "{} of each operation: the box holds the middle half, the line in it is the median, whiskers reach \
              to 1.5 box lengths; marks are the 0th, 95th, 99th and 100th percentile.",

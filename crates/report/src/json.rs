@@ -3,12 +3,14 @@
 //! Times are nanoseconds, rates per second. What is not known is null, never zero.
 
 mod attribution;
+mod floor;
 mod jvm;
 mod prove;
 mod staleness;
 mod truth;
 
 pub use attribution::attribution_document;
+pub use floor::floor_document;
 pub use prove::proof;
 
 use analysis::{
@@ -49,6 +51,7 @@ pub fn document(analysis: &Analysis) -> Value {
         },
         "staleness": staleness::staleness(analysis.staleness.as_ref()),
         "truth": truth::truth(analysis.overlay.as_ref()),
+        "floor": floor::run_floor(analysis.floor.as_ref()),
     })
 }
 

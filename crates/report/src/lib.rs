@@ -2,6 +2,7 @@
 #![deny(missing_docs)]
 
 mod attribution;
+pub mod floor;
 pub mod html;
 pub mod json;
 mod jvm;

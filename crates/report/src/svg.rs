@@ -9,6 +9,7 @@ mod attribution;
 mod axis;
 mod boxes;
 mod canvas;
+mod floor;
 mod heat;
 mod joining;
 mod league;
@@ -21,6 +22,7 @@ mod timeline;
 mod truth;
 
 pub(crate) use attribution::colour as cause_colour;
+pub use floor::floor_figure;
 
 use analysis::{Analysis, MeasureSummary, ScopeSummary};
 use record::Measure;

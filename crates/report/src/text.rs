@@ -6,6 +6,7 @@
 mod attribution;
 mod comparison;
 mod facts;
+mod floor;
 mod jvm;
 pub(crate) mod nosqlmark;
 mod paint;
@@ -19,6 +20,7 @@ mod truth;
 
 pub use attribution::attribution_page;
 pub use comparison::comparison_page;
+pub use floor::floor_page;
 pub use prove::prove_page;
 pub use repeats::repeats_page;
 
@@ -48,6 +50,7 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     page.verdict();
     page.load();
     page.times();
+    page.floor();
     page.operations();
     page.phases();
     page.clients();

@@ -238,6 +238,27 @@ fn box_plots_name_all_four_marks_and_no_two_names_touch() {
     }
 }
 
+/// The floor's curves lie in the spectrum, and the tooltip tells their values.
+#[test]
+fn a_floor_is_drawn_beside_the_results() {
+    let Some(browser) = browser() else { return };
+    browser.set_size(1280, 900).expect("a device can be this large");
+    open(&browser, "floor", &fixture::with_floor());
+    let drawn = state(&browser, "spectrum-0")["floors"].clone();
+    let names: Vec<&str> =
+        drawn.as_array().expect("a list").iter().filter_map(|one| one[0].as_str()).collect();
+    assert_eq!(names, ["null", "echo", "noop ping", "noop select1", "noop empty+commit"]);
+    assert!(drawn.as_array().is_some_and(|all| all.iter().all(|one| number(&one[1]) > 20.0)), "{drawn}");
+    let legend = eval(&browser, "return document.querySelector('#spectrum-0 .legend').textContent");
+    assert!(legend.as_str().is_some_and(|text| text.contains("floor: echofloor: noop ping")), "{legend}");
+    let place = point(&browser, "spectrum-0", 0.3, 0.5);
+    browser.hover(place).expect("the pointer can be there");
+    let tooltip = eval(&browser, "return document.querySelector('#spectrum-0 .tooltip').textContent");
+    assert!(tooltip.as_str().is_some_and(|text| text.contains("floor, echo: ")), "{tooltip}");
+    open(&browser, "no-floor", &fixture::open_loop());
+    assert_eq!(state(&browser, "spectrum-0")["floors"], serde_json::json!([]));
+}
+
 #[test]
 fn the_spectrum_is_dotted_where_fewer_than_ten_requests_lie_beyond() {
     let Some(browser) = browser() else { return };

@@ -25,6 +25,7 @@ fn all() -> &'static [Figure] {
             ("truth", fixture::with_truth()),
             ("join", fixture::with_join()),
             ("stalls", fixture::with_stalls()),
+            ("floor", fixture::with_floor()),
         ];
         let mut all = Vec::new();
         for (fixture, analysis) in fixtures {

@@ -20,6 +20,7 @@ fn every_field_is_described_and_every_described_field_exists() {
         fixture::with_truth(),
         fixture::with_probes(),
         fixture::with_join(),
+        fixture::with_floor(),
         fixture::with_pauses(),
         fixture::with_stalls(),
     ];
@@ -32,7 +33,11 @@ fn every_field_is_described_and_every_described_field_exists() {
     let all: Vec<&Analysis> = runs[..1].iter().collect();
     let repeats = report::json::repeats(&all, &analysis::across_repeats(&all));
     check("truetail.repeat/1", std::slice::from_ref(&repeats));
+    let floors = [fixture::floor(), fixture::floor_without_the_network(), fixture::overloaded()];
+    let floors: Vec<Value> = floors.iter().map(report::floor::json).collect();
+    check("truetail.floor/1", &floors);
     documents.extend([comparison, repeats]);
+    documents.extend(floors);
     assert_eq!(Schema::unused_shared(&documents), Vec::<&str>::new());
 }
 
@@ -41,7 +46,7 @@ fn every_field_is_described_and_every_described_field_exists() {
 fn each_schema_has_its_section() {
     let listed = schemas();
     listed.iter().for_each(|name| drop(Schema::new(name)));
-    assert_eq!(listed.len(), 11, "{listed:?}");
+    assert_eq!(listed.len(), 13, "{listed:?}");
 }
 
 #[test]

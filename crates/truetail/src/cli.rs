@@ -1,5 +1,6 @@
 //! Flags and their texts.
 
+use crate::echo::EchoArguments;
 use crate::output;
 use crate::prove::ProveArguments;
 use crate::registry::{TARGETS, WORKLOADS};
@@ -92,6 +93,9 @@ fn command() -> clap::Command {
     };
     let command = with("run", RUN_EXAMPLES)(Cli::command());
     let command = with("search", SEARCH_EXAMPLES)(command);
+    // There it is `--time`.
+    let command = with("floor", FLOOR_EXAMPLES)(command)
+        .mut_subcommand("floor", |floor| floor.mut_arg("floor", |flag| flag.hide(true)));
     let lenient = |arg: clap::Arg| {
         let negative = MAY_BE_NEGATIVE.contains(&arg.get_id().as_str());
         if negative { arg.allow_hyphen_values(true) } else { arg }
@@ -175,6 +179,12 @@ pub(crate) enum Command {
     /// Find the highest offered rate that holds a limit on response time
     #[command(after_help = SEARCH_EXAMPLES)]
     Search(SearchArguments),
+    /// Run a server that answers at once, for the target echo:
+    #[command(after_help = ECHO_EXAMPLES)]
+    Echo(EchoArguments),
+    /// Measure what truetail, the kernel and the protocol cost on this host, for the load of a run
+    #[command(after_help = FLOOR_EXAMPLES)]
+    Floor(FloorArguments),
     /// Run a simulated store whose latencies are known, for RESP and PostgreSQL clients
     #[command(after_help = STORE_EXAMPLES)]
     Store(StoreArguments),
@@ -193,6 +203,7 @@ Examples:
   truetail run sqlite:data.db --closed -c 4 --think exp:10ms
   truetail run postgres://… --phases '30s@1000/s, 10s@1000..5000/s, 30s@5000/s'
   truetail run postgres://… -r 50/s --visit 5 --think exp:1s      users who come, stay and leave
+  truetail run postgres://… -r 1000/s --floor               which share of each quantile truetail and the kernel explain
   truetail run postgres://… --jvm-log harness:gc.log        with the pauses of a JVM on this host, from its log
   truetail run --config night.toml --rate 3000/s            flags win over the file
 Exit codes: 0 done, 2 could not be carried out, 3 the verdict is invalid.";
@@ -259,6 +270,21 @@ Examples:
   truetail store --fault delay:800ms@request=1000        later: redis-cli -p 7379 TRUETAIL fault error:busy@next
 Exit codes: 0 ended as asked, 2 could not be started or had to end.";
 
+const FLOOR_EXAMPLES: &str = "\
+Examples:
+  truetail floor                                          the harness alone, and an echo server over TCP
+  truetail floor postgres://app@db1/shop -r 5000/s -c 16  and the server, asked for nothing: for that run
+  truetail floor redis://db1 -r 5000/s --echo db1:7377    with `truetail echo --listen 0.0.0.0:7377` on db1
+  truetail run postgres://app@db1/shop -r 5000/s --floor  first the floor, then the run with the shares that it explains
+Exit codes: 0 done, 2 could not be carried out, 3 no floor for this load: the measuring side did not manage it.";
+
+const ECHO_EXAMPLES: &str = "\
+Examples:
+  truetail echo                                    at 127.0.0.1:7377; Ctrl-C ends it
+  truetail echo --listen 0.0.0.0:7377              for load machines: run echo://THIS-HOST:7377, floor --echo THIS-HOST:7377
+  truetail echo --unix /tmp/echo.sock --cpus 0-1
+Exit codes: 0 ended as asked, 2 could not be started or had to end.";
+
 const PROVE_EXAMPLES: &str = "\
 Examples:
   truetail prove --simulated                      truetail on the simulated clock: seconds
@@ -286,6 +312,20 @@ pub(crate) struct RunArguments {
     /// Print the effective configuration as TOML, and stop
     #[arg(long, help_heading = "Output")]
     pub(crate) print_config: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct FloorArguments {
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
+
+    /// All parts together [default: 20s, or `floor` of the file]
+    #[arg(long, value_name = "TIME", help_heading = "Output")]
+    pub(crate) time: Option<String>,
+
+    /// Take options from this TOML file; flags win
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

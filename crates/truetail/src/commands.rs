@@ -4,7 +4,7 @@ use crate::cli::{Cli, Command, ReportArguments, RunArguments};
 use crate::dataset::Verb;
 use crate::jvm::JvmLogs;
 use crate::settings::{self, RunOptions};
-use crate::{Ended, dataset, export, output, prove, run, search, store};
+use crate::{Ended, dataset, echo, export, floor, output, prove, run, search, store};
 use analysis::{Analysis, LaidOver, OverlayOptions, VerdictState};
 use anyhow::{Context, bail};
 use driver::Execution;
@@ -30,6 +30,8 @@ pub(crate) fn dispatch(arguments: Cli) -> anyhow::Result<Ended> {
         Command::Compare(arguments) => compare::run(arguments, json),
         Command::Export(arguments) => export::run(arguments, json),
         Command::Search(arguments) => search::run(arguments, json),
+        Command::Floor(arguments) => floor::run(arguments, json),
+        Command::Echo(arguments) => echo::run(&arguments, json),
         Command::Store(arguments) => store::run(&arguments, json),
         Command::Prove(arguments) => prove::run(&arguments, json),
         Command::Experiment(arguments) => experiment::run(&arguments, json),
@@ -47,6 +49,11 @@ pub(crate) fn with_file(options: RunOptions, file: Option<&Path>) -> anyhow::Res
 fn run_command(arguments: RunArguments, json: bool) -> anyhow::Result<Ended> {
     let options = with_file(arguments.options, arguments.config.as_deref())?;
     options.check()?;
+    if options.echo.is_some() && options.floor.is_none() {
+        bail!(
+            "--echo without --floor: a run alone has no use for an echo server; add --floor, or name it as the target"
+        );
+    }
     if arguments.print_config {
         let text = options.target.clone().unwrap_or_else(|| crate::settings::DEFAULT_TARGET.to_owned());
         let execution = if text.starts_with("sqlite:") { Execution::Blocking } else { Execution::Polled };
@@ -101,16 +108,24 @@ pub(crate) fn open_recordings(path: &Path) -> anyhow::Result<Vec<Recording>> {
 }
 
 fn report(arguments: ReportArguments, json: bool) -> anyhow::Result<Ended> {
+    let quantiles = arguments.percentiles.as_deref().map(settings::parse_percentiles).transpose()?;
+    let quantiles = quantiles.unwrap_or_default();
+    if let [directory] = &arguments.recordings[..]
+        && let Some(ended) = floor::show_again(directory, &quantiles, json)?
+    {
+        return Ok(ended);
+    }
     let recordings: Vec<Recording> =
         arguments.recordings.iter().map(Recording::open).collect::<Result<_, _>>()?;
     one_of_each_client(&recordings)?;
-    let quantiles = arguments.percentiles.as_deref().map(settings::parse_percentiles).transpose()?;
-    let mut options = output::analysis_options_with(&quantiles.unwrap_or_default());
+    let mut options = output::analysis_options_with(&quantiles);
     let (events, jvm_logs) =
         JvmLogs::new(&arguments.jvm_log, arguments.jvm_start.as_deref())?.over(&recordings[0])?;
     options.laid_over.push(LaidOver { recording: 0, events, jvm_logs });
     let truth = arguments.truth.as_ref().map(TruthLog::open).transpose()?;
     let mut analysis = analysis::analyse(&recordings, &options)?;
+    let paths: Vec<&Path> = arguments.recordings.iter().map(PathBuf::as_path).collect();
+    floor::attach(&mut analysis, &paths, &quantiles);
     if let Some(truth) = &truth {
         let overlay = analysis::overlay(&recordings, truth, &OverlayOptions::default())?;
         analysis.overlay = Some(overlay);

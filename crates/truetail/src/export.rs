@@ -32,7 +32,8 @@ pub(crate) fn run(arguments: ExportArguments, json: bool) -> anyhow::Result<Ende
             hdr(&recording, measure(arguments, recording.header().load.model)?, &mut out)?;
         }
         (Source::Recording(recording), Format::Json) => {
-            let analysis = analysis::analyse(&[recording], &crate::output::analysis_options())?;
+            let mut analysis = analysis::analyse(&[recording], &crate::output::analysis_options())?;
+            crate::floor::attach(&mut analysis, &[&arguments.recording], &[]);
             let text = serde_json::to_string_pretty(&report::json::document(&analysis))?;
             writeln!(out, "{text}")?;
         }

@@ -11,7 +11,9 @@
 mod cli;
 mod commands;
 mod dataset;
+mod echo;
 mod export;
+mod floor;
 mod host;
 mod interrupt;
 mod jvm;

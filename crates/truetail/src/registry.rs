@@ -3,6 +3,7 @@
 use crate::settings::ClientNumber;
 use anyhow::{Context, anyhow, bail};
 use driver::{Target, TargetUrl};
+use driver_echo::EchoTarget;
 use driver_null::NullTarget;
 use driver_postgres::PostgresTarget;
 use driver_redis::RedisTarget;
@@ -26,8 +27,8 @@ pub(crate) struct TargetEntry {
     pub(crate) summary: &'static str,
     /// Whether it has key-value operations instead of SQL.
     pub(crate) key_value: bool,
-    /// The protocol, of those that the simulated store speaks; `None` only in process. `prove --driver-traps` runs
-    /// every driver that has one.
+    /// The protocol, of those that the simulated store speaks; `None` in process, and for `echo:`, whose server is not
+    /// a store: what its driver does unasked is tested with it. `prove --driver-traps` runs every driver that has one.
     pub(crate) speaks: Option<Protocol>,
     open: fn(&TargetUrl) -> anyhow::Result<AnyTarget>,
 }
@@ -63,7 +64,14 @@ macro_rules! any {
     };
 }
 
-any!(AnyTarget, Null(NullTarget), Sqlite(SqliteTarget), Postgres(PostgresTarget), Redis(RedisTarget));
+any!(
+    AnyTarget,
+    Null(NullTarget),
+    Echo(EchoTarget),
+    Sqlite(SqliteTarget),
+    Postgres(PostgresTarget),
+    Redis(RedisTarget)
+);
 any!(
     #[expect(clippy::large_enum_variant, reason = "there is one in a process")]
     AnyWorkload,
@@ -112,6 +120,13 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
         key_value: true,
         speaks: Some(Protocol::Resp),
         open: |url| Ok(RedisTarget::from_url(url)?.into()),
+    },
+    TargetEntry {
+        schemes: &["echo"],
+        summary: "echo://HOST:PORT?request=BYTES&answer=BYTES: `truetail echo` there; native: harness and kernel",
+        key_value: false,
+        speaks: None,
+        open: |url| Ok(EchoTarget::from_url(url)?.into()),
     },
     TargetEntry {
         schemes: &["null"],
@@ -192,6 +207,7 @@ pub(crate) fn with<A: Action>(
     }
     match target {
         AnyTarget::Null(target) => second(target, workload, action),
+        AnyTarget::Echo(target) => second(target, workload, action),
         AnyTarget::Sqlite(target) => second(target, workload, action),
         AnyTarget::Postgres(target) => second(target, workload, action),
         AnyTarget::Redis(target) => second(target, workload, action),

@@ -3,7 +3,7 @@
 use crate::dataset::{self, OnIncomplete};
 use crate::registry::{self, Action, AnyTarget, AnyWorkload, WorkloadChoice};
 use crate::settings::{ClientNumber, DEFAULT_TARGET, RunOptions};
-use crate::{Ended, interrupt, output};
+use crate::{Ended, floor, interrupt, output};
 use analysis::{Analysis, Verdict};
 use anyhow::{Context, bail};
 use clock::{Clock, LiveClock};
@@ -103,7 +103,7 @@ fn require_client_count(
     choice: &WorkloadChoice,
 ) -> anyhow::Result<()> {
     let ClientNumber { number, of } = choice.client;
-    let none = matches!(target, AnyTarget::Null(_));
+    let none = matches!(target, AnyTarget::Null(_) | AnyTarget::Echo(_));
     if number > 0 && of.is_none() && !none && workload.clients_collide() {
         bail!(
             "--client {number} with --workload {}: clients that insert must know how many they are, or they \
@@ -134,6 +134,7 @@ pub(crate) fn write_report(analysis: &Analysis, directory: &Path) -> anyhow::Res
 fn execution_of(target: &AnyTarget) -> Execution {
     match target {
         AnyTarget::Null(target) => target.execution(),
+        AnyTarget::Echo(target) => target.execution(),
         AnyTarget::Sqlite(target) => target.execution(),
         AnyTarget::Postgres(target) => target.execution(),
         AnyTarget::Redis(target) => target.execution(),
@@ -186,6 +187,7 @@ impl Action for RunAction<'_> {
             anyhow::anyhow!("--workload {} on `{}`: {reason}", workload.facts().name, self.url)
         })?;
         let target_facts = prepare(target, &mut workload)?;
+        self.measure_floor(target.dialect(), &target_facts)?;
         let sessions = load::connect_all(target, &statements, isolation, spec.sessions)?;
         let prober = self.prober(target)?;
         let is_watched = !self.options.observers()?.is_off();
@@ -252,6 +254,14 @@ impl Action for RunAction<'_> {
 }
 
 impl RunAction<'_> {
+    /// What `--floor` asks for.
+    fn measure_floor(&self, dialect: Dialect, facts: &TargetFacts) -> anyhow::Result<()> {
+        let Some(time) = self.options.floor()? else { return Ok(()) };
+        let given = self.options.target.as_deref().unwrap_or(DEFAULT_TARGET);
+        let server = floor::Server { url: given, dialect, transport: &facts.transport };
+        floor::before_run(self.options, &server, self.directory, time, self.quiet)
+    }
+
     /// What `--check staleness` asks for.
     fn prober<'a, T: Target>(&self, target: &'a T) -> anyhow::Result<Option<Prober<'a, T>>> {
         let client = self.options.client().number;
@@ -348,7 +358,8 @@ fn end_of_run(totals: LoadTotals, trouble: Option<String>, checks: &[CheckResult
 /// keep the page back; where the disk has refused before, it was told.
 fn conclude(directory: &Path, told: bool, quantiles: &[Quantile]) -> anyhow::Result<Done> {
     let recording = Recording::open(directory)?;
-    let analysis = analysis::analyse(&[recording], &output::analysis_options_with(quantiles))?;
+    let mut analysis = analysis::analyse(&[recording], &output::analysis_options_with(quantiles))?;
+    floor::attach(&mut analysis, &[directory], quantiles);
     let document = report::json::document(&analysis);
     let written = record::conclude(directory, &recorded_verdict(&analysis.verdict), &document.to_string())
         .map_err(anyhow::Error::from)

@@ -94,6 +94,9 @@ fn refuse_other_rates(base: &RunOptions) -> anyhow::Result<()> {
             bail!("search with {flag}: search sets the rate of an open loop itself; drop {flag}");
         }
     }
+    if base.floor.is_some() {
+        bail!("search with --floor: each of its runs would measure one; drop it, and use `truetail floor`");
+    }
     Ok(())
 }
 

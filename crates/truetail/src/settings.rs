@@ -8,21 +8,24 @@ use clock::ClockChoice;
 use driver::{Execution, Isolation, TargetUrl};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use units::{Nanos, Quantile, Seed, parse_duration, parse_quantile};
+use units::{Nanos, Seed, parse_duration};
 
 mod beside;
 mod client;
 mod file;
+mod floor;
 mod host;
 mod load;
+mod percentiles;
 
 pub(crate) use client::ClientNumber;
+pub(crate) use percentiles::parse_percentiles;
 
 /// Everything that decides a run. Each flag is also a key of the configuration file, spelt the same.
 #[derive(Args, Serialize, Deserialize, Clone, PartialEq, Debug, Default)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct RunOptions {
-    /// Where to send requests: sqlite:, sqlite:PATH, postgres://…, redis://…, null: [default: sqlite:]
+    /// Where to send requests: sqlite:, sqlite:PATH, postgres://…, redis://…, echo://…, null: [default: sqlite:]
     #[arg(value_name = "TARGET")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) target: Option<String>,
@@ -191,6 +194,18 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) check: Option<String>,
 
+    /// Measure the floor first, with the run's own configuration, in this time: what truetail, the kernel and the
+    /// protocol take of each quantile (see docs/floor.md) [default: none; 20s without a time]
+    #[arg(long, num_args = 0..=1, default_missing_value = "20s", value_name = "TIME", help_heading = "Output")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) floor: Option<String>,
+
+    /// Where the floor's echo server is, such as `db1:7377` for `truetail echo` on the server's host
+    /// [default: one is started on this host]
+    #[arg(long, value_name = "HOST:PORT", help_heading = "Output")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) echo: Option<String>,
+
     /// Lay the pauses of a JVM over the run, from its log; `harness:` before the file if it is not the server's; may be
     /// repeated, such as `--jvm-log gc.log` for Cassandra (see docs/jvm.md)
     #[arg(long, value_name = "[harness:|server:]FILE", help_heading = "Host")]
@@ -291,6 +306,8 @@ impl RunOptions {
             percentiles,
             client,
             check,
+            floor,
+            echo,
             jvm_start
         )
     }
@@ -349,7 +366,8 @@ impl RunOptions {
 
     /// What is asked of a target when nothing is said.
     pub(crate) fn default_workload(&self) -> &'static str {
-        if self.has_key_value_target() { "noop" } else { "ycsb" }
+        let echoes = self.target.as_deref().is_some_and(|text| text.starts_with("echo:"));
+        if self.has_key_value_target() || echoes { "noop" } else { "ycsb" }
     }
 
     fn has_key_value_target(&self) -> bool {
@@ -437,11 +455,6 @@ impl RunOptions {
         }
     }
 
-    /// Quantiles to show besides [`Quantile::PRINTED`].
-    pub(crate) fn quantiles(&self) -> anyhow::Result<Vec<Quantile>> {
-        self.percentiles.as_deref().map_or(Ok(Vec::new()), parse_percentiles)
-    }
-
     /// Checks all that can be known without a connection, so that nothing wrong is kept silent: not by
     /// `--print-config`, nor by a command that has no use for the option.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
@@ -458,6 +471,7 @@ impl RunOptions {
         effective.observers()?;
         effective.quantiles()?;
         effective.probe(&url)?;
+        effective.floor()?;
         effective.jvm_logs()?;
         let repeats = effective.repeat.unwrap_or(1);
         if !(1..=1000).contains(&repeats) {
@@ -481,23 +495,6 @@ impl RunOptions {
         }
         Ok(interval)
     }
-}
-
-/// Reads `98,99.5`, `p98,p99.5`.
-pub(crate) fn parse_percentiles(text: &str) -> anyhow::Result<Vec<Quantile>> {
-    let one = |item: &str| {
-        let item = item.trim();
-        // Plain numbers are per cent, as the option's name says: 1 is p1, not the maximum.
-        let named = if item.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
-            format!("p{item}")
-        } else {
-            item.to_owned()
-        };
-        parse_quantile(&named).map_err(|_| {
-            anyhow!("--percentiles {text}: `{item}` is not in 0..100; expected a list such as `98,99.5`")
-        })
-    };
-    text.split(',').map(one).collect()
 }
 
 #[cfg(test)]

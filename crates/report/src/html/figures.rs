@@ -20,6 +20,7 @@ pub(super) fn describe(analysis: &Analysis) -> (Value, String) {
         "heatMaps": analysis.heat_maps.iter().map(|h| heat_map(h, &mut blob)).collect::<Vec<_>>(),
         "load": load(analysis, &mut blob),
         "spectra": spectra(analysis),
+        "floors": super::floor::curves(analysis.floor.as_ref()),
         "believable": analysis.verdict.believable_to.map(units::Quantile::get),
         "boundReason": analysis.verdict.bound_reason,
         "boxes": boxes(analysis),

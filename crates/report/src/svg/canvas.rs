@@ -26,6 +26,7 @@ pub(super) enum Key {
     Area,
     Line,
     Dashed,
+    Dotted,
     Dot,
     Ring,
     Up,
@@ -74,13 +75,14 @@ impl Canvas {
         let (mut x, y) = (MARGIN, self.top + 9.0);
         for (key, colour, text) in entries {
             let wide = match key {
-                Key::Area | Key::Line | Key::Dashed => 26.0,
+                Key::Area | Key::Line | Key::Dashed | Key::Dotted => 26.0,
                 _ => 14.0,
             };
             match key {
                 Key::Area => self.rect((x, y - 5.0), (20.0, 10.0), colour),
                 Key::Line => self.line((x, y), (x + 20.0, y), colour, 2.2),
                 Key::Dashed => self.dashed((x, y), (x + 20.0, y), colour, 1.6),
+                Key::Dotted => self.dotted((x, y), (x + 20.0, y), colour, 1.6),
                 Key::Dot => self.dot((x + 4.0, y), 3.0, colour),
                 Key::Ring => self.ring((x + 4.0, y), colour),
                 Key::Up => self.triangle((x + 5.0, y - 4.5), true, colour),
@@ -118,6 +120,13 @@ impl Canvas {
             &d,
             &format!(r#"fill="none" stroke="{stroke}" stroke-width="{width}" stroke-dasharray="5 4""#),
         );
+    }
+
+    fn dotted(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str, width: f64) {
+        let d = format!("M{} {}L{} {}", n(from.0), n(from.1), n(to.0), n(to.1));
+        let style =
+            format!(r#"fill="none" stroke="{stroke}" stroke-width="{width}" stroke-dasharray="1.5 3""#);
+        self.path(&d, &style);
     }
 
     pub(super) fn dot(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) {

@@ -3,7 +3,7 @@
 use super::axis::{Axis, time_label};
 use super::canvas::{Anchor, Canvas, Key, WIDTH, n};
 use super::palette::{BLUE, GREY, VERMILION};
-use super::{censored_note, main_measure, measured};
+use super::{censored_note, floor, main_measure, measured};
 use analysis::{Analysis, MeasureSummary};
 use record::Measure;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use units::Quantile;
 
 const LEFT: f64 = 96.0;
 const RIGHT: f64 = WIDTH - 40.0;
-const PLOT_HEIGHT: f64 = 340.0;
+pub(super) const PLOT_HEIGHT: f64 = 340.0;
 
 pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     let main = main_measure(analysis)?;
@@ -23,20 +23,31 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
     let caption = format!(
         "Each step to the right is ten times rarer: at p99, one request in 100 took that long or longer. \
          Vertical bars are {level:.0} % intervals. Dotted, where fewer than ten requests lie beyond: what \
-         happened, not what to expect.{}",
+         happened, not what to expect.{}{}",
         censored_note(main),
+        match &analysis.floor {
+            Some(_) => " Thin: the floor, what was measured right before the run where nothing was asked.",
+            None => "",
+        },
     );
     let mut canvas = Canvas::new(analysis, "Percentile spectrum", &caption);
-    let keys: Vec<(Key, &str, &str)> =
-        curves.iter().map(|(s, c)| (Key::Line, *c, s.measure.name())).collect();
+    let floors = analysis.floor.as_ref().map_or_else(Vec::new, floor::beside);
+    let entries: Vec<(Key, &str, String)> = curves
+        .iter()
+        .map(|(s, c)| (Key::Line, *c, s.measure.name().to_owned()))
+        .chain(floors.iter().map(floor::Beside::entry))
+        .collect();
+    let keys: Vec<(Key, &str, &str)> = entries.iter().map(|(k, c, text)| (*k, *c, text.as_str())).collect();
     canvas.legend(&keys);
     let (top, bottom) = (canvas.top + 12.0, canvas.top + 12.0 + PLOT_HEIGHT);
     let most = curves.iter().map(|(s, _)| s.n).max().unwrap_or(1).max(2) as f64;
     let x = Axis::log_exact(1.0, most, LEFT, RIGHT);
-    let values = curves.iter().flat_map(|(s, _)| s.spectrum.iter().map(|p| p.value_ns.max(1.0)));
+    let drawn = curves.iter().map(|(summary, _)| *summary).chain(floors.iter().map(|floor| floor.times));
+    let values = drawn.flat_map(|s| s.spectrum.iter().map(|p| p.value_ns.max(1.0)));
     let y = Axis::log(values, bottom, top);
     y.draw_left(&mut canvas, (LEFT, RIGHT), time_label);
     x.draw_below(&mut canvas, (top, bottom), &ticks(main));
+    floors.iter().for_each(|floor| floor.draw(&mut canvas, &x, &y));
     for (summary, colour) in &curves {
         curve(&mut canvas, summary, colour, &x, &y);
     }
@@ -51,7 +62,7 @@ fn rarity(quantile: Quantile) -> f64 {
 }
 
 /// The quantiles that the sample count carries, and the maximum at the end.
-fn ticks(summary: &MeasureSummary) -> Vec<(f64, String)> {
+pub(super) fn ticks(summary: &MeasureSummary) -> Vec<(f64, String)> {
     let near_end = summary.n.max(2) as f64 / 1.6;
     let carried = |q: f64| Quantile::new(q).filter(|q| summary.n >= q.samples_needed());
     let nines = (1..12).map(|k| 1.0 - 10f64.powi(-k)).filter_map(carried);
@@ -62,7 +73,19 @@ fn ticks(summary: &MeasureSummary) -> Vec<(f64, String)> {
     ticks
 }
 
-fn curve(canvas: &mut Canvas, summary: &MeasureSummary, colour: &str, x: &Axis, y: &Axis) {
+/// The curve as one path, up to the last quantile that the sample count carries.
+pub(super) fn outline(summary: &MeasureSummary, x: &Axis, y: &Axis) -> String {
+    let carried = |q: Quantile| q.get() < 0.5 || summary.n >= q.samples_needed();
+    let points =
+        summary.spectrum.iter().take_while(|p| carried(p.quantile)).filter(|p| p.value_ns.is_finite());
+    points.fold(String::new(), |mut path, point| {
+        let (at, level) = (x.place(rarity(point.quantile)), y.place(point.value_ns.max(1.0)));
+        let _ = write!(path, "{}{} {}", if path.is_empty() { 'M' } else { 'L' }, n(at), n(level));
+        path
+    })
+}
+
+pub(super) fn curve(canvas: &mut Canvas, summary: &MeasureSummary, colour: &str, x: &Axis, y: &Axis) {
     let (mut solid, mut dotted) = (String::new(), String::new());
     let mut last = None;
     for point in summary.spectrum.iter().filter(|p| p.value_ns.is_finite()) {

@@ -13,7 +13,7 @@ impl RunOptions {
     pub(crate) fn probe(&self, target: &TargetUrl) -> anyhow::Result<bool> {
         match self.check.as_deref() {
             None => Ok(false),
-            Some("staleness") if target.scheme == "null" => {
+            Some("staleness") if ["null", "echo"].contains(&target.scheme.as_str()) => {
                 bail!("--check staleness on `{target}`: it keeps nothing that could be read; name a store")
             }
             Some("staleness") => Ok(true),
@@ -43,6 +43,7 @@ mod tests {
         assert_eq!(probe(None, "null:"), Ok(false));
         assert_eq!(probe(Some("staleness"), "redis://localhost"), Ok(true));
         assert!(probe(Some("staleness"), "null:").unwrap_err().contains("on `null:`: it keeps nothing"));
+        assert!(probe(Some("staleness"), "echo://h").unwrap_err().contains("it keeps nothing"));
         assert_eq!(probe(Some("stale"), "null:").unwrap_err(), "--check stale: there is only `staleness`");
     }
 }

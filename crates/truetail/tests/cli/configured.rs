@@ -67,6 +67,10 @@ const ALL: &[&str] = &[
     "7/9",
     "--check",
     "staleness",
+    "--floor",
+    "30s",
+    "--echo",
+    "db1:7377",
     "--jvm-log",
     "harness:gc.log",
     "--jvm-start",
@@ -103,7 +107,8 @@ fn a_file_holds_whatever_flags_hold() {
     let mut seen = 0;
     for name in names.filter(|n| !["json", "config", "print-config", "help", "version", "phases"].contains(n))
     {
-        if help.contains(&format!("--{name} <")) || help.contains(&format!("--{name}[=<")) {
+        let takes = [" <", " [<", "[=<"].map(|value| format!("--{name}{value}"));
+        if takes.iter().any(|flag| help.contains(flag)) {
             assert!(
                 printed.lines().any(|l| l.starts_with(&format!("{name} = "))),
                 "no `{name}` in {printed}"

@@ -18,6 +18,8 @@ fn every_command_has_an_example_and_its_exit_codes() {
         "export",
         "search",
         "experiment",
+        "floor",
+        "echo",
         "store",
         "prove",
     ];
@@ -40,7 +42,7 @@ fn every_command_has_an_example_and_its_exit_codes() {
 fn the_help_of_run_lists_targets_and_workloads() {
     let scratch = Scratch::new("help-run");
     let text = scratch.truetail(&["run", "--help"]).well().stdout;
-    for word in ["sqlite:", "postgres://", "redis://", "null:", "ycsb-a", "noop"] {
+    for word in ["sqlite:", "postgres://", "redis://", "echo://", "null:", "ycsb-a", "noop"] {
         assert!(text.contains(word), "no {word} in {text}");
     }
 }

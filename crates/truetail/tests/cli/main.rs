@@ -9,6 +9,7 @@ mod damaged;
 mod data_set;
 mod disk_full;
 mod exported;
+mod floor;
 mod helped;
 mod interrupted;
 mod json;

@@ -137,6 +137,14 @@ impl Ended {
         self
     }
 
+    /// The same after a while: its last line says why.
+    pub(crate) fn refused_at_last(self, named: &[&str]) -> Ended {
+        assert_eq!((self.code, self.stdout.as_str()), (Some(2), ""), "{self:?}");
+        let last = self.stderr.lines().last().unwrap_or("");
+        assert!(last.starts_with("truetail: ") && named.iter().all(|word| last.contains(word)), "{self:?}");
+        self
+    }
+
     pub(crate) fn first_line(&self) -> &str {
         self.stdout.lines().next().unwrap_or("")
     }
