@@ -57,6 +57,7 @@ fn input(seconds: u64) -> Input {
         unwritable: 0,
         facts: Vec::new(),
         events: Vec::new(),
+        jvm_logs: Vec::new(),
         noise_sources: Vec::new(),
         noise: Vec::new(),
     }

@@ -12,8 +12,8 @@ use crate::{
     Analysis, ClientTotals, Counts, HeatMap, Observers, RecordingInfo, Scope, ScopeSummary, Series, limits,
 };
 use record::{
-    Ending, Event, LoadModel, Measure, NoiseSourceFacts, PhaseFacts, PhaseKind, Recording, RunHeader,
-    SampleBatch,
+    Ending, Event, JvmLogFacts, LoadModel, Measure, NoiseSourceFacts, PhaseFacts, PhaseKind, Recording,
+    RunHeader, SampleBatch,
 };
 use stats::Distribution;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,6 +48,7 @@ pub fn analyse_batches<'a>(
 /// no error: they are listed in [`crate::RecordingInfo::unreadable`], and the verdict says so.
 pub fn analyse(recordings: &[Recording], options: &Options) -> Result<Analysis, AnalysisError> {
     let mut inputs = recordings.iter().map(input_of).collect::<Result<Vec<_>, _>>()?;
+    lay_over(&mut inputs, options);
     let plan = Plan::new(&inputs)?;
     let scan = Scan { recordings, options, done: AtomicU64::new(0) };
     let all = scan.fold(
@@ -112,6 +113,17 @@ impl Scan<'_> {
     }
 }
 
+fn lay_over(inputs: &mut [Input], options: &Options) {
+    for laid in &options.laid_over {
+        let Some(input) = inputs.get_mut(laid.recording) else { continue };
+        input.events.extend_from_slice(&laid.events);
+        // What led nowhere while it was recorded, and does now, is not shown twice.
+        let is_new = |known: &JvmLogFacts| laid.jvm_logs.iter().any(|log| log.file == known.file);
+        input.jvm_logs.retain(|known| known.trouble.is_none() || !is_new(known));
+        input.jvm_logs.extend_from_slice(&laid.jvm_logs);
+    }
+}
+
 fn input_of(recording: &Recording) -> Result<Input, AnalysisError> {
     let end = recording.end();
     Ok(Input {
@@ -126,6 +138,7 @@ fn input_of(recording: &Recording) -> Result<Input, AnalysisError> {
         unwritable: end.map_or(0, |e| e.unwritable),
         facts: end.map(|e| e.facts.clone()).unwrap_or_default(),
         events: recording.events()?,
+        jvm_logs: end.map(|e| e.jvm_logs.clone()).unwrap_or_default(),
         noise_sources: recording.noise_sources().to_vec(),
         noise: recording.noise()?,
     })
@@ -181,6 +194,7 @@ fn conclude(
         load: all.load.points(plan.model, run_end(&inputs, plan, &all)),
         clients: clients(&inputs, plan, &all),
         events: events(&inputs, plan),
+        jvm_logs: inputs.iter().flat_map(|input| input.jvm_logs.clone()).collect(),
         noise_sources: noise_sources(&inputs),
         attribution: attribute(&hunt, slow, measured, options),
         observers: Observers::of(&inputs),

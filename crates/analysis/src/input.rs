@@ -1,7 +1,7 @@
 //! What is analysed together, laid on one time axis.
 
 use crate::{RecordingInfo, limits};
-use record::{Ending, Event, LoadModel, NoiseObservation, NoiseSourceFacts, PhaseKind};
+use record::{Ending, Event, JvmLogFacts, LoadModel, NoiseObservation, NoiseSourceFacts, PhaseKind};
 use units::{Instant, Nanos, Quantile, Seed};
 
 /// How to analyse.
@@ -21,6 +21,19 @@ pub struct Options {
     pub worst: usize,
     /// Called now and then with the samples read and those there are, from any of the threads; each is read twice.
     pub progress: Option<fn(done: u64, total: u64)>,
+    /// What was found elsewhere and is laid over the recordings.
+    pub laid_over: Vec<LaidOver>,
+}
+
+/// Events of another program, on the axis of one of the recordings.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LaidOver {
+    /// Index of the recording; there must be one.
+    pub recording: usize,
+    /// The events.
+    pub events: Vec<Event>,
+    /// The log that they come from, if it is a JVM's.
+    pub jvm_logs: Vec<JvmLogFacts>,
 }
 
 impl Default for Options {
@@ -33,6 +46,7 @@ impl Default for Options {
             above: None,
             worst: limits::MOST_WORST,
             progress: None,
+            laid_over: Vec::new(),
         }
     }
 }
@@ -51,6 +65,8 @@ pub struct Input {
     pub facts: Vec<(String, String)>,
     /// What happened besides requests.
     pub events: Vec<Event>,
+    /// Logs of JVMs whose pauses are among the events.
+    pub jvm_logs: Vec<JvmLogFacts>,
     /// Noise sources; observations index them.
     pub noise_sources: Vec<NoiseSourceFacts>,
     /// Their readings.

@@ -40,7 +40,7 @@ pub use analyse::{analyse, analyse_batches};
 pub use attribution::{Attribution, Cause};
 pub use compared::{ComparedRow, Unit};
 pub use comparison::{CompareError, CompareOptions, ComparedMeasure, Comparison, compare};
-pub use input::{AnalysisError, Input, Options};
+pub use input::{AnalysisError, Input, LaidOver, Options};
 pub use model::{
     Analysis, Anatomy, AnatomyRow, BoxPlot, ClientTotals, Counts, Extreme, HeatMap, LoadPoint,
     MeasureSummary, Observers, Pyramid, PyramidLevel, Reason, ReasonKind, RecordingInfo, SampledPoint, Scope,

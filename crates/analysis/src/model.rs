@@ -1,6 +1,6 @@
 //! What an analysis holds.
 
-use record::{Event, Measure, NoiseSourceFacts, RunHeader};
+use record::{Event, JvmLogFacts, Measure, NoiseSourceFacts, RunHeader};
 use units::{Estimate, Instant, Nanos, Outcome, PerSecond, Quantile};
 
 /// Everything that is said of one recording, or of several that were made at the same time.
@@ -33,6 +33,8 @@ pub struct Analysis {
     pub load: Vec<LoadPoint>,
     /// What happened besides requests; clipped to the first 10,000.
     pub events: Vec<Event>,
+    /// Logs of JVMs whose pauses are among the events.
+    pub jvm_logs: Vec<JvmLogFacts>,
     /// The noise sources of all recordings, available or not; without those of probes, which are no noise.
     pub noise_sources: Vec<NoiseSourceFacts>,
     /// What watched the hosts, and what that cost.

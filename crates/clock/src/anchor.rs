@@ -11,6 +11,9 @@ pub struct Anchor {
     pub monotonic_ns: u64,
     /// `CLOCK_REALTIME` in nanoseconds since 1970.
     pub realtime_ns: u64,
+    /// `CLOCK_MONOTONIC` in nanoseconds: the raw clock as the kernel slews it, which Java's `System.nanoTime()` and the
+    /// decorator `timenanos` of its logs show. `None` where it was not read (logs of earlier versions).
+    pub slewed_ns: Option<u64>,
     /// How many ticks the readings took: the anchor's own uncertainty.
     pub width_ticks: u64,
 }
@@ -101,6 +104,19 @@ impl Anchors {
         self.at_monotonic(a.monotonic_ns as f64 + offset)
     }
 
+    /// The instant of a reading of `CLOCK_MONOTONIC` on the same host since the same boot, such as Java's
+    /// `System.nanoTime()`. `None` before there are two anchors that have it. That clock never steps.
+    pub fn instant_of_slewed(&self, slewed_ns: u64) -> Option<Instant> {
+        let known = |p: &Anchor| p.slewed_ns.map(|slewed| (slewed, p.monotonic_ns));
+        let points: Vec<(u64, u64)> = self.points.iter().filter_map(known).collect();
+        let after = points.partition_point(|(slewed, _)| *slewed <= slewed_ns);
+        let right = after.clamp(1, points.len().max(2) - 1);
+        let (&(from, raw), &(to, later)) = (points.get(right - 1)?, points.get(right)?);
+        let slope = if to > from { (later - raw) as f64 / (to - from) as f64 } else { 1.0 };
+        let since = i128::from(slewed_ns) - i128::from(from);
+        self.at_monotonic(raw as f64 + since as f64 * slope)
+    }
+
     /// Jumps of the wall clock seen so far.
     pub fn steps(&self) -> Vec<ClockStep> {
         self.points
@@ -155,7 +171,8 @@ mod tests {
     const WALL: u64 = 1_700_000_000_000_000_000;
 
     fn anchor(ticks: u64, monotonic_ns: u64, realtime_ns: u64) -> Anchor {
-        Anchor { ticks: Ticks(ticks), monotonic_ns, realtime_ns, width_ticks: 10 }
+        let slewed_ns = Some(monotonic_ns + 40 + monotonic_ns / 50_000);
+        Anchor { ticks: Ticks(ticks), monotonic_ns, realtime_ns, slewed_ns, width_ticks: 10 }
     }
 
     /// A clock that runs at 2.5 ticks/ns and drifts by `ppm`, anchored each 100 ms.
@@ -207,10 +224,26 @@ mod tests {
     }
 
     #[test]
+    fn the_slewed_clock_is_converted_and_may_be_missing() {
+        let anchors = drifting(80.0, 2);
+        for ns in [0, 50_000_001, 150_390_017, 1_999_999_999, 3_000_000_000_u64] {
+            let slewed = 5_000 + ns + 40 + (5_000 + ns) / 50_000;
+            let seen = anchors.instant_of_slewed(slewed).unwrap();
+            assert!(seen.0.abs_diff(ns) <= 2, "{seen:?} for {ns}");
+        }
+        let without = |point: &Anchor| Anchor { slewed_ns: None, ..*point };
+        let mut old = Anchors::new(without(&anchors.points()[0]));
+        anchors.points()[1..].iter().for_each(|point| old.push(without(point)));
+        assert_eq!(old.instant_of_slewed(5_000), None);
+        assert_eq!(old.instant_of_realtime(WALL), Some(Instant(0)));
+    }
+
+    #[test]
     fn one_anchor_converts_nothing() {
         let anchors = Anchors::new(anchor(0, 0, WALL));
         assert_eq!(anchors.instant(Ticks(5)), None);
         assert_eq!(anchors.instant_of_realtime(WALL), None);
+        assert_eq!(anchors.instant_of_slewed(5), None);
     }
 
     proptest! {

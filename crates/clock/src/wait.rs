@@ -47,6 +47,17 @@ pub fn set_timer_slack(slack: Nanos) -> bool {
     }
 }
 
+/// Seconds by which this host's local time is ahead of UTC at a moment of wall time; `None` where the system can't tell. For
+/// foreign logs that write local times without a zone.
+pub fn local_offset_s(wall_ns: u64) -> Option<i64> {
+    let seconds = libc::time_t::try_from(wall_ns / 1_000_000_000).ok()?;
+    // SAFETY: an all-zero tm is valid, and both pointers are to values that live through the call.
+    unsafe {
+        let mut local: libc::tm = std::mem::zeroed();
+        (!libc::localtime_r(&seconds, &mut local).is_null()).then_some(local.tm_gmtoff)
+    }
+}
+
 /// Pins the calling thread to one CPU; true when the kernel agreed.
 pub fn pin_to(cpu: usize) -> bool {
     #[cfg(target_os = "linux")]

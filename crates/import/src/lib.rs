@@ -15,6 +15,8 @@
 //! assert_eq!(p99.at_most.0, 87_000);
 //! # Ok::<(), import::ImportError>(())
 //! ```
+//!
+//! [`jvm`] is apart from these: it reads the logs of JVMs, whose pauses become events of a recording.
 #![deny(missing_docs)]
 
 mod csv;
@@ -22,6 +24,7 @@ mod error;
 mod figures;
 mod format;
 mod hdr;
+pub mod jvm;
 mod memtier;
 mod pgbench;
 mod redis_benchmark;

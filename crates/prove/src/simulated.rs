@@ -142,6 +142,7 @@ fn input(scenario: &Scenario, spec: &LoadSpec) -> Input {
         unwritable: 0,
         facts: Vec::new(),
         events: Vec::new(),
+        jvm_logs: Vec::new(),
         noise_sources: Vec::new(),
         noise: Vec::new(),
     }

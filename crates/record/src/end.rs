@@ -1,5 +1,6 @@
 //! What is known of a run only at its end.
 
+use crate::JvmLogFacts;
 use units::{Instant, Outcome};
 
 /// How a run ended.
@@ -34,6 +35,8 @@ pub struct EndOfRun {
     pub trouble: Option<String>,
     /// Facts known only now: (name, value), such as the data set's invariants after the run.
     pub facts: Vec<(String, String)>,
+    /// Logs of JVMs whose pauses are among the events.
+    pub jvm_logs: Vec<JvmLogFacts>,
 }
 
 impl EndOfRun {
@@ -48,6 +51,7 @@ impl EndOfRun {
             unwritable: 0,
             trouble: None,
             facts: Vec::new(),
+            jvm_logs: Vec::new(),
         }
     }
 }

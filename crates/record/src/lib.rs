@@ -25,6 +25,7 @@ mod end;
 mod error;
 mod guard;
 mod header;
+mod jvm;
 mod live;
 mod parts;
 mod reader;
@@ -48,6 +49,7 @@ pub use header::{
     Event, EventKind, HostFacts, LoadFacts, LoadModel, NoiseObservation, NoiseSourceFacts, PhaseFacts,
     PhaseKind, Provenance, RunHeader,
 };
+pub use jvm::{JvmLogFacts, PauseReach};
 pub use live::{Live, LiveSnapshot};
 pub use reader::{Recording, conclude};
 pub use recorder::{EventSink, Finished, NoiseSink, Recorder, RecorderConfig, lower_priority};

@@ -3,11 +3,13 @@
 use crate::error::one_line;
 use crate::parts::{self, Part};
 use crate::sealed;
+use crate::table::anchors::{ANCHORS, RunAnchor};
 use crate::table::small::Row;
 use crate::table::{sample, small};
 use crate::wire::{self, RunFile};
 use crate::writer::{RUN_FILE, SUMMARY_FILE, write_run_file};
 use crate::{EndOfRun, Event, NoiseObservation, NoiseSourceFacts, RecordError, RecordedVerdict, RunHeader};
+use clock::Anchor;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -108,6 +110,16 @@ impl Recording {
     /// [`RecordError::Io`] if the directory can't be listed.
     pub fn noise(&self) -> Result<Vec<NoiseObservation>, RecordError> {
         self.read_rows(small::NOISE)
+    }
+
+    /// What the host's clocks showed at moments of the run, in order: an anchor's ticks are nanoseconds since the run's
+    /// epoch. They lead from other clocks of that host to instants. Empty in recordings of a simulation or an import, and in
+    /// those made before recordings had any: then `epoch_wall_ns` of the header is all there is.
+    ///
+    /// # Errors
+    /// [`RecordError::Io`] if the directory can't be listed.
+    pub fn anchors(&self) -> Result<Vec<Anchor>, RecordError> {
+        Ok(self.read_rows(ANCHORS)?.into_iter().map(|row: RunAnchor| row.0).collect())
     }
 
     /// The noise sources, available or not; an observation's `source` is an index.

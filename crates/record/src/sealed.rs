@@ -37,7 +37,7 @@ use std::sync::Arc;
 /// What a part says of itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PartFacts {
-    /// `samples`, `noise`, `events`, `clock`.
+    /// `samples`, `noise`, `events`, `anchors`, `truth`.
     pub(crate) table: String,
     /// The run that it belongs to.
     pub(crate) run_id: String,
@@ -234,6 +234,11 @@ fn read_facts(metadata: &ParquetMetaData) -> Result<(PartFacts, Vec<u32>), Strin
 }
 
 impl SealedFile {
+    /// Whether there is a column of this name: tables grow with versions.
+    pub(crate) fn has_column(&self, name: &str) -> bool {
+        self.metadata.row_group(0).columns().iter().any(|c| c.column_descr().name() == name)
+    }
+
     /// A reader of the column named, after its bytes have been read and checked.
     pub(crate) fn column(&self, name: &str) -> Result<ColumnReader, String> {
         let group = self.metadata.row_group(0);

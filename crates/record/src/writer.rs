@@ -4,6 +4,7 @@ use crate::error::one_line;
 use crate::parts::{self, Part, PartWriter};
 use crate::reserve;
 use crate::sealed::{self, PartFacts, ROWS_MAX};
+use crate::table::anchors::{ANCHORS, RunAnchor};
 use crate::table::sample;
 use crate::table::small::Row;
 use crate::table::{SampleReader, small};
@@ -13,6 +14,7 @@ use crate::{
     Columns, EndOfRun, Event, NoiseObservation, NoiseSourceFacts, Provenance, RecordError, RunHeader, Sample,
     SampleBatch,
 };
+use clock::Anchor;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use units::{Instant, Outcome, Seed};
@@ -44,6 +46,8 @@ pub struct RecordingWriter {
     noise_parts: PartWriter,
     events: Vec<Event>,
     event_parts: PartWriter,
+    anchors: Vec<RunAnchor>,
+    anchor_parts: PartWriter,
     counts: Counts,
     finished: bool,
 }
@@ -84,6 +88,8 @@ impl RecordingWriter {
             noise_parts: part_writer(small::NOISE),
             events: Vec::new(),
             event_parts: part_writer(small::EVENTS),
+            anchors: Vec::new(),
+            anchor_parts: part_writer(ANCHORS),
             counts: Counts::default(),
             finished: false,
             run: RunFile {
@@ -148,6 +154,7 @@ impl RecordingWriter {
         }
         let small = close_rows(&mut self.noise_parts, &mut self.noise)
             .and(close_rows(&mut self.event_parts, &mut self.events))
+            .and(close_rows(&mut self.anchor_parts, &mut self.anchors))
             .and(if self.run_is_stale { self.write_run_file() } else { Ok(()) });
         self.counts.remember(&small);
         result.and(small)
@@ -156,6 +163,11 @@ impl RecordingWriter {
     /// Adds an event; on disk with the next closed part.
     pub fn event(&mut self, event: Event) {
         self.events.push(event);
+    }
+
+    /// Adds an anchor whose ticks are nanoseconds since the run's epoch; on disk with the next closed part.
+    pub fn anchor(&mut self, anchor: Anchor) {
+        self.anchors.push(RunAnchor(anchor));
     }
 
     /// Adds a noise source and gives the number by which observations name it. A source whose name is
@@ -246,6 +258,9 @@ impl RecordingWriter {
         let name = |facts: &PartFacts| dir.join(parts::file_name(facts));
         let noise = self.noise_parts.parts();
         parts::compact(noise, ROWS_MAX as u64, 1, name, merge_rows::<NoiseObservation>)?;
+        let dir = self.dir.join(ANCHORS);
+        let name = |facts: &PartFacts| dir.join(parts::file_name(facts));
+        parts::compact(self.anchor_parts.parts(), ROWS_MAX as u64, 1, name, merge_rows::<RunAnchor>)?;
         compact_events(&self.dir, self.event_parts.parts())
     }
 }

@@ -5,6 +5,7 @@
 mod fixture;
 mod resealed;
 
+use clock::Anchor;
 use fixture::{Scratch, header, realistic};
 use parquet::basic::Encoding;
 use record::{
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 use testkit::fuzz::Fuzz;
 use testkit::memory::{MeasuringAlloc, measured};
-use units::Instant;
+use units::{Instant, Ticks};
 
 #[global_allocator]
 static ALLOC: MeasuringAlloc = MeasuringAlloc;
@@ -26,7 +27,7 @@ const ROWS: usize = 60;
 /// What reading a few kilobytes may ask for at once, whatever they say of themselves.
 const ALLOCATION_MAX: usize = 256 << 20;
 
-/// A small recording with all three tables, cut short, so that each of them is one part.
+/// A small recording with all four tables, cut short, so that each of them is one part.
 fn written(label: &str) -> Scratch {
     let scratch = Scratch::new(label);
     let mut writer = RecordingWriter::create(scratch.path(), &header(Provenance::Simulated)).unwrap();
@@ -42,6 +43,13 @@ fn written(label: &str) -> Scratch {
             (Instant(n * 1_000), if n == 7 { Instant::NONE } else { Instant(n * 1_000 + 900) });
         writer.noise(NoiseObservation { source, value: n as f64, begin, end });
         let (subject, detail) = (format!("session {}", n % 3), "it was lost".repeat(n as usize));
+        writer.anchor(Anchor {
+            ticks: Ticks(n * 1_000),
+            monotonic_ns: 7_000 + n * 1_000,
+            realtime_ns: 1_790_000_000_000_000_000 + n * 1_000,
+            slewed_ns: (n != 5).then_some(9_000 + n * 1_000),
+            width_ticks: 60,
+        });
         writer.event(Event { kind: EventKind::ALL[n as usize % 10], begin, end, subject, detail });
     }
     writer.close_part().unwrap();
@@ -67,6 +75,7 @@ fn read_everything(path: &Path) -> Vec<(String, String)> {
     recording.scan(1, || 0, aligned).unwrap();
     recording.events().unwrap();
     recording.noise().unwrap();
+    recording.anchors().unwrap();
     recording.unreadable()
 }
 
@@ -147,6 +156,11 @@ fn fuzz_noise_behind_matching_checksums() {
 #[test]
 fn fuzz_events_behind_matching_checksums() {
     fuzz("events", "events", 1_000);
+}
+
+#[test]
+fn fuzz_anchors_behind_matching_checksums() {
+    fuzz("anchors", "anchors", 500);
 }
 
 #[test]

@@ -19,6 +19,7 @@ fn format_1_stays_readable() {
     assert_eq!(recording.events().unwrap(), content::events());
     assert_eq!(recording.noise_sources(), content::noise_sources());
     assert_eq!(recording.noise().unwrap(), content::noise());
+    assert_eq!(recording.anchors().unwrap(), [], "there were none yet");
     assert_eq!(recording.verdict().map(|verdict| verdict.state.as_str()), Some("suspect"));
     assert_eq!(recording.summary_json().unwrap().as_deref(), Some(content::SUMMARY));
     assert_eq!(recording.unreadable(), []);

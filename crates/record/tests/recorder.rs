@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use clock::{Clock, ClockChoice, LiveClock};
+use clock::{Anchors, Clock, ClockChoice, LiveClock};
 use fixture::{Scratch, all_samples, header};
 use record::{
     Consumer, EndOfRun, Ending, Event, EventKind, NO_SESSION, NoiseSourceFacts, Producer, Provenance,
@@ -150,6 +150,40 @@ fn events_noise_and_phases_are_converted_too() {
     let [observation] = observed.as_slice() else { panic!("{observed:?}") };
     assert_eq!((observation.value, observation.begin, observation.end), (2.5, phase.begin, phase.end));
     assert_eq!(recording.noise_sources()[usize::from(observation.source)].name, "steal");
+}
+
+/// A clock of another program is related to the run: by the anchors of the running recorder, and by those on disk.
+#[test]
+fn anchors_lead_from_the_hosts_clocks_to_the_run() {
+    let scratch = Scratch::new("anchors");
+    let clock = live_clock();
+    let recorder = Recorder::start(quick(&scratch), vec![], clock).unwrap();
+    let events = recorder.events();
+    let here = clock.anchor();
+    let parts = || std::fs::read_dir(scratch.path().join("anchors")).map_or(0, Iterator::count);
+    wait_until(|| parts() > 1);
+    let running = recorder.anchors();
+    let subject = "server JVM".to_owned();
+    let (begin, end) = (Instant(1_000), Instant(3_000));
+    let pause = Event { kind: EventKind::JvmPause, begin, end, subject, detail: "all threads: Halt".into() };
+    events.happened(pause.clone());
+    events.push(EventKind::Other, here.ticks, here.ticks, "here", "");
+    let finished = recorder.finish(EndOfRun::new(Ending::Completed)).unwrap();
+    let recording = Recording::open(&finished.path).unwrap();
+    let found = recording.events().unwrap();
+    assert_eq!(found[0], pause);
+    let written = recording.anchors().unwrap();
+    assert!(written.len() >= 12 && written.is_sorted_by(|a, b| a.ticks < b.ticks), "{written:?}");
+    for points in [running, written] {
+        let mut anchors = Anchors::new(points[0]);
+        points[1..].iter().for_each(|point| anchors.push(*point));
+        let slewed = anchors.instant_of_slewed(here.slewed_ns.unwrap()).unwrap();
+        let real = anchors.instant_of_realtime(here.realtime_ns).unwrap();
+        for seen in [slewed, real] {
+            let off = seen.0.abs_diff(found[1].begin.0);
+            assert!(off <= 2 * ANCHOR_ERROR_NS, "{seen:?} is {off} ns off");
+        }
+    }
 }
 
 #[test]

@@ -2,13 +2,14 @@
 
 mod fixture;
 
+use clock::Anchor;
 use fixture::{Scratch, all_samples, bytes_on_disk, header, realistic};
 use proptest::prelude::*;
 use record::{
     Columns, EndOfRun, Ending, Event, EventKind, NoiseObservation, NoiseSourceFacts, Provenance, RecordError,
     RecordedVerdict, Recording, RecordingWriter, Sample, SampleBatch,
 };
-use units::{Instant, Outcome};
+use units::{Instant, Outcome, Ticks};
 
 fn instants() -> impl Strategy<Value = Instant> {
     prop_oneof![
@@ -197,15 +198,25 @@ fn events_and_noise_come_back_before_and_after_the_end() {
         end: if n == 5 { Instant::NONE } else { Instant(n + 1) },
     };
     let noise: Vec<_> = (0..10).map(observation).collect();
+    let anchor = |n: u64| Anchor {
+        ticks: Ticks(n),
+        monotonic_ns: 77 + n,
+        realtime_ns: 1_790_000_000_000_000_000 + n,
+        slewed_ns: (n != 5).then_some(99 + n),
+        width_ticks: 60,
+    };
+    let anchors: Vec<_> = (0..10).map(anchor).collect();
     for (event, pair) in events.iter().zip(noise.chunks(1)) {
         writer.event(event.clone());
         pair.iter().for_each(|&observation| writer.noise(observation));
+        writer.anchor(anchor(pair[0].begin.0));
         writer.close_part().unwrap();
     }
     let check = || {
         let recording = Recording::open(scratch.path()).unwrap();
         assert_eq!(recording.events().unwrap(), events);
         assert_eq!(recording.noise().unwrap(), noise);
+        assert_eq!(recording.anchors().unwrap(), anchors);
         let sources = [facts("steal", Ok(15)), facts("bpf", Err("no permission".to_owned()))];
         assert_eq!(recording.noise_sources(), sources);
         assert_eq!(recording.unreadable(), Vec::new());

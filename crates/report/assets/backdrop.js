@@ -2,7 +2,12 @@
 
 const OUTAGES = ["outage", "connection-lost", "reconnected"];
 
-const eventColour = (kind, colours) => (OUTAGES.includes(kind) ? colours.outage : colours.event);
+const PAUSE = "jvm-pause";
+
+function eventColour(kind, colours) {
+  if (kind === PAUSE) return colours.pause;
+  return OUTAGES.includes(kind) ? colours.outage : colours.event;
+}
 
 /** Warm-up is shaded, phases are parted by lines and named above; events are bands and marks. */
 function drawBackdrop(plot, x, data) {
@@ -53,7 +58,9 @@ function drawEvents(plot, x, events) {
       pen.globalAlpha = 0.55;
       pen.fillRect(pixel, at.top, 1, at.height);
       pen.globalAlpha = 1;
-      plot.triangle(pixel + 0.5, at.top + 3, -3.5, pen.fillStyle);
+      // Pauses come by the hundred: a short stroke for each is told apart from the next one, a triangle is not.
+      if (kind === PAUSE) pen.fillRect(pixel, at.top, 1, 7);
+      else plot.triangle(pixel + 0.5, at.top + 3, -3.5, pen.fillStyle);
     }
   }
   plot.state.events = drawn;
@@ -80,6 +87,7 @@ function backdropKeys(data) {
   const keys = [];
   if (data.phases.some((p) => p.warmUp)) keys.push(["box", "warm-up", "warm-up (does not count)"]);
   if (data.events.some(([kind]) => OUTAGES.includes(kind))) keys.push(["box", "outage", "outage or reconnect"]);
-  if (data.events.some(([kind]) => !OUTAGES.includes(kind))) keys.push(["box", "event", "event"]);
+  if (data.events.some(([kind]) => kind === PAUSE)) keys.push(["box", "pause", "pause of a JVM"]);
+  if (data.events.some(([kind]) => kind !== PAUSE && !OUTAGES.includes(kind))) keys.push(["box", "event", "event"]);
   return keys;
 }

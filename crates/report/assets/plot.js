@@ -2,7 +2,7 @@
 
 const COLOURS = [
   "ink", "muted", "grid", "axis", "paper", "band", "band-line", "point", "mean", "extreme", "failed", "service",
-  "pool-wait", "lag", "pick-up", "response", "warm-up", "event", "outage", "doubt", "select",
+  "pool-wait", "lag", "pick-up", "response", "warm-up", "event", "outage", "pause", "doubt", "select",
 ];
 
 /** All plots of the page, by the id of their figure. */

@@ -14,6 +14,7 @@ mod drawn;
 mod facts;
 mod figures;
 mod head;
+mod jvm;
 mod markup;
 mod prove;
 mod staleness;
@@ -70,6 +71,11 @@ pub fn page(analysis: &Analysis) -> String {
         analysis.attribution.as_ref().map_or_else(String::new, |attribution| {
             section("attribution", "Whose tail is it?", &attribution::content(analysis, attribution))
         }),
+        if analysis.jvm_logs.is_empty() {
+            String::new()
+        } else {
+            section("jvm", "Pauses of JVMs", &jvm::content(analysis))
+        },
         section("figures", "Figures", &places(analysis)),
         section("tables", "Tables", &tables::tables(analysis)),
         section("facts", "How the numbers were made", &facts::facts_of(analysis)),

@@ -3,6 +3,7 @@
 //! Times are nanoseconds, rates per second. What is not known is null, never zero.
 
 mod attribution;
+mod jvm;
 mod prove;
 mod staleness;
 mod truth;
@@ -45,6 +46,7 @@ pub fn document(analysis: &Analysis) -> Value {
             "core_share": analysis.observers.core_share.and_then(number),
             "off": analysis.observers.off,
         },
+        "jvm_logs": jvm::logs(&analysis.jvm_logs),
         "staleness": staleness::staleness(analysis.staleness.as_ref()),
         "truth": truth::truth(analysis.overlay.as_ref()),
     })

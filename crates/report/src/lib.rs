@@ -4,6 +4,7 @@
 mod attribution;
 pub mod html;
 pub mod json;
+mod jvm;
 pub mod prove;
 mod staleness;
 pub mod svg;

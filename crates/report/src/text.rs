@@ -6,6 +6,7 @@
 mod attribution;
 mod comparison;
 mod facts;
+mod jvm;
 pub(crate) mod nosqlmark;
 mod paint;
 pub(crate) mod prove;
@@ -24,7 +25,7 @@ pub use repeats::repeats_page;
 use crate::words::{believable, bound, product};
 use analysis::{Analysis, MeasureSummary, Scope, ScopeSummary, Severity, VerdictState};
 use paint::Paint;
-use record::{EventKind, Measure, PhaseKind};
+use record::{Measure, PhaseKind};
 use units::{Bound, Estimate, Nanos, OutcomeClass, format_nanos};
 
 /// Rows of a table of operations, phases or clients, at most; the rest is in the report.
@@ -53,6 +54,7 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     page.attribution();
     page.staleness();
     page.truth();
+    page.jvm();
     page.events();
     page.facts();
     page.text.truncate(page.text.trim_end().len());
@@ -305,7 +307,7 @@ impl Page<'_> {
     }
 
     fn events(&mut self) {
-        let shown: Vec<_> = self.analysis.events.iter().filter(|e| e.kind != EventKind::Phase).collect();
+        let shown: Vec<_> = crate::jvm::other_events(self.analysis).collect();
         if shown.is_empty() {
             return;
         }

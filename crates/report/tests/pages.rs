@@ -106,6 +106,39 @@ fn probes_of_the_lag_have_a_section_and_their_grades_stand_in_the_truth() {
 }
 
 #[test]
+fn pauses_of_jvms_have_a_section_and_are_black_in_the_figures() {
+    let with = fixture::with_pauses();
+    let text = page(&with, &OPTIONS);
+    let begin = text.find("pauses of JVMs\n").expect("a section on pauses");
+    let end = text.find("\nevents: 2").expect("other events come next, and pauses are none of them");
+    insta::assert_snapshot!("jvm-pauses", &text[begin..end]);
+    let html = report::html::page(&with);
+    for part in [
+        "id=\"jvm\"",
+        "The longest pauses",
+        "line 7: &lt;i&gt;",
+        "[\"jvm-pause\",250000000,290000000,\"server JVM\"",
+    ] {
+        assert!(html.contains(part), "no {part}");
+    }
+    let series = |analysis: &Analysis| {
+        let figures = report::svg::figures(analysis);
+        let found = figures.into_iter().find(|(name, _)| name.contains("response"));
+        found.expect("a series").1
+    };
+    let marks = |svg: &str| {
+        let path = svg
+            .lines()
+            .find(|line| line.starts_with("<path") && line.ends_with("fill=\"#000000\"/>"))
+            .map_or("", |line| line);
+        path.matches('M').count()
+    };
+    assert_eq!((marks(&series(&with)), marks(&series(&fixture::open_loop()))), (12, 0));
+    assert!(!page(&fixture::open_loop(), &OPTIONS).contains("JVM"));
+    assert!(!report::html::page(&fixture::open_loop()).contains("id=\"jvm\""));
+}
+
+#[test]
 fn documents_as_programs_see_them() {
     let mut document = report::json::document(&fixture::tiny());
     // One scope of each kind shows what they all look like.

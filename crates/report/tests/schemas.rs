@@ -21,6 +21,7 @@ fn every_field_is_described_and_every_described_field_exists() {
         fixture::with_probes(),
         fixture::with_join(),
         fixture::with_stalls(),
+        fixture::with_pauses(),
     ];
     let mut documents: Vec<Value> = runs.iter().map(report::json::document).collect();
     check("truetail.run/1", &documents);

@@ -193,6 +193,7 @@ Examples:
   truetail run sqlite:data.db --closed -c 4 --think exp:10ms
   truetail run postgres://… --phases '30s@1000/s, 10s@1000..5000/s, 30s@5000/s'
   truetail run postgres://… -r 50/s --visit 5 --think exp:1s      users who come, stay and leave
+  truetail run postgres://… --jvm-log harness:gc.log        with the pauses of a JVM on this host, from its log
   truetail run --config night.toml --rate 3000/s            flags win over the file
 Exit codes: 0 done, 2 could not be carried out, 3 the verdict is invalid.";
 
@@ -233,6 +234,7 @@ Examples:
   truetail report recordings/20261121-093000-ycsb-sqlite
   truetail report client-0/ client-1/ --out merged/
   truetail report run/ --truth truth/                        beside the log of `truetail store --truth truth/`
+  truetail report run/ --jvm-log server:gc.log               with the pauses of the server's JVM
 Exit codes: 0 done, 2 could not be read, 3 the verdict is invalid.";
 
 const ATTRIBUTE_EXAMPLES: &str = "\
@@ -305,6 +307,15 @@ pub(crate) struct ReportArguments {
     /// Lay the truth log of `truetail store` over the run: what the store knows of each request beside what was measured
     #[arg(long, value_name = "DIR")]
     pub(crate) truth: Option<PathBuf>,
+
+    /// Lay the pauses of a JVM over the run, from its log; `harness:` before the file if it is not the server's; may be
+    /// repeated. Of several recordings the clocks of the first lead to the log
+    #[arg(long, value_name = "[harness:|server:]FILE")]
+    pub(crate) jvm_log: Vec<String>,
+
+    /// When that JVM started, such as 2026-11-21T06:35:37.116Z; for logs whose lines have an uptime alone
+    #[arg(long, value_name = "TIME")]
+    pub(crate) jvm_start: Option<String>,
 
     /// Where to write report.html and the figures [default: into the first recording]
     #[arg(long, short = 'o', value_name = "DIR")]

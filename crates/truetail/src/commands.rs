@@ -2,9 +2,10 @@
 
 use crate::cli::{Cli, Command, ReportArguments, RunArguments};
 use crate::dataset::Verb;
+use crate::jvm::JvmLogs;
 use crate::settings::{self, RunOptions};
 use crate::{Ended, dataset, export, output, prove, run, search, store};
-use analysis::{Analysis, OverlayOptions, VerdictState};
+use analysis::{Analysis, LaidOver, OverlayOptions, VerdictState};
 use anyhow::{Context, bail};
 use driver::Execution;
 use record::{Recording, TruthLog};
@@ -104,7 +105,10 @@ fn report(arguments: ReportArguments, json: bool) -> anyhow::Result<Ended> {
         arguments.recordings.iter().map(Recording::open).collect::<Result<_, _>>()?;
     one_of_each_client(&recordings)?;
     let quantiles = arguments.percentiles.as_deref().map(settings::parse_percentiles).transpose()?;
-    let options = output::analysis_options_with(&quantiles.unwrap_or_default());
+    let mut options = output::analysis_options_with(&quantiles.unwrap_or_default());
+    let (events, jvm_logs) =
+        JvmLogs::new(&arguments.jvm_log, arguments.jvm_start.as_deref())?.over(&recordings[0])?;
+    options.laid_over.push(LaidOver { recording: 0, events, jvm_logs });
     let truth = arguments.truth.as_ref().map(TruthLog::open).transpose()?;
     let mut analysis = analysis::analyse(&recordings, &options)?;
     if let Some(truth) = &truth {

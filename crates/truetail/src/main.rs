@@ -14,6 +14,7 @@ mod dataset;
 mod export;
 mod host;
 mod interrupt;
+mod jvm;
 mod output;
 mod prove;
 mod registry;

@@ -78,6 +78,7 @@ pub(crate) fn execute_with(
     let workload = registry::make_workload(&choice)?;
     let directory = options.out.clone().unwrap_or_else(|| default_directory(&choice.name, &url.scheme));
     record::require_vacant(&directory)?;
+    options.jvm_logs()?.require()?;
     if url.scheme == "sqlite" && url.path.is_empty() {
         std::fs::create_dir_all(&directory).with_context(|| {
             format!("can't create {}; name another directory with --out", directory.display())
@@ -237,6 +238,7 @@ impl Action for RunAction<'_> {
         let mut end = end_of_run(totals, trouble.clone(), &checks);
         end.facts.extend(probes);
         end.facts.extend(observed.map(observe::cost));
+        end.jvm_logs = self.options.jvm_logs()?.record(&recorder);
         let finished = recorder.finish(end).with_context(|| {
             format!("the recording has no end; `truetail report {}` shows it", self.directory.display())
         })?;

@@ -191,6 +191,17 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) check: Option<String>,
 
+    /// Lay the pauses of a JVM over the run, from its log; `harness:` before the file if it is not the server's; may be
+    /// repeated, such as `--jvm-log gc.log` for Cassandra (see docs/jvm.md)
+    #[arg(long, value_name = "[harness:|server:]FILE", help_heading = "Host")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) jvm_log: Vec<String>,
+
+    /// When that JVM started, such as 2026-11-21T06:35:37.116Z; for logs whose lines have an uptime alone
+    #[arg(long, value_name = "TIME", help_heading = "Host")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) jvm_start: Option<String>,
+
     /// In a file: print JSON, as `--json` does.
     #[arg(skip)]
     #[serde(skip_serializing)]
@@ -234,6 +245,7 @@ macro_rules! first_of {
     ($flags:ident, $file:ident, $($field:ident),+) => {
         RunOptions {
             param: if $flags.param.is_empty() { $file.param } else { $flags.param },
+            jvm_log: if $flags.jvm_log.is_empty() { $file.jvm_log } else { $flags.jvm_log },
             $($field: $flags.$field.or($file.$field)),+,
             ..RunOptions::default()
         }
@@ -278,7 +290,8 @@ impl RunOptions {
             report_interval,
             percentiles,
             client,
-            check
+            check,
+            jvm_start
         )
     }
 
@@ -445,6 +458,7 @@ impl RunOptions {
         effective.observers()?;
         effective.quantiles()?;
         effective.probe(&url)?;
+        effective.jvm_logs()?;
         let repeats = effective.repeat.unwrap_or(1);
         if !(1..=1000).contains(&repeats) {
             bail!("--repeat {repeats}: must be in 1..1000");

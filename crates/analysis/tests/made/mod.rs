@@ -81,6 +81,7 @@ impl Run {
             unwritable: 0,
             facts: Vec::new(),
             events: Vec::new(),
+            jvm_logs: Vec::new(),
             noise_sources: Vec::new(),
             noise: Vec::new(),
         };

@@ -381,6 +381,7 @@ impl Simulation<'_> {
                 ticks: Ticks(own(Instant(raw)).0),
                 monotonic_ns: RAW + raw,
                 realtime_ns: wall(raw),
+                slewed_ns: None,
                 width_ticks: 60,
             };
             planted.anchors = (0..=end / (S / 2)).map(|n| anchor(n * S / 2)).collect();

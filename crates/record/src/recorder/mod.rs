@@ -11,7 +11,7 @@ mod timeline;
 
 use crate::live::live_measure;
 use crate::{Consumer, EndOfRun, Live, RecordError, RecordingWriter, RunHeader};
-use clock::LiveClock;
+use clock::{Anchor, LiveClock};
 use sink::{Message, Sources};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -136,6 +136,14 @@ impl Recorder {
     /// The first write error so far, in words; the run goes on regardless.
     pub fn trouble(&self) -> Option<String> {
         lock(&self.shared.trouble).clone()
+    }
+
+    /// What the host's clocks showed at moments of the run so far, thinned where the run is long: an anchor's ticks are
+    /// nanoseconds since the run's epoch. Waits for the recorder's thread, ≈ 0.1 s; empty if it is gone.
+    pub fn anchors(&self) -> Vec<Anchor> {
+        let (answer, answered) = mpsc::channel();
+        self.send(Message::Anchors(answer));
+        answered.recv().unwrap_or_default()
     }
 
     /// Replaces the header, but for `epoch_wall_ns`, within the next part interval.

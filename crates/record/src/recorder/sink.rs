@@ -1,12 +1,15 @@
 //! Handles by which other threads tell the recorder something.
 
-use crate::{EventKind, NoiseSourceFacts, RunHeader};
+use crate::{Event, EventKind, NoiseSourceFacts, RunHeader};
+use clock::Anchor;
 use std::sync::{Arc, Mutex, mpsc};
 use units::Ticks;
 
 /// What the recorder's thread is told.
 pub(super) enum Message {
     Event { kind: EventKind, begin: Ticks, end: Ticks, subject: String, detail: String },
+    Happened(Event),
+    Anchors(mpsc::Sender<Vec<Anchor>>),
     Noise { source: u16, value: f64, begin: Ticks, end: Ticks },
     Header(Box<RunHeader>),
     PhaseSpan { index: u8, begin: Ticks, end: Ticks },
@@ -42,6 +45,12 @@ impl EventSink {
     ) {
         let (subject, detail) = (subject.into(), detail.into());
         let _ = self.messages.send(Message::Event { kind, begin, end, subject, detail });
+    }
+
+    /// Adds an event whose instants are known already, such as one that another program logged. Never waits; after the
+    /// recorder's end it does nothing.
+    pub fn happened(&self, event: Event) {
+        let _ = self.messages.send(Message::Happened(event));
     }
 }
 

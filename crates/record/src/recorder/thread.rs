@@ -17,6 +17,8 @@ use units::{Instant, Nanos, Ticks};
 const LIVE_INTERVAL: Nanos = Nanos::from_millis(250);
 /// Raw samples that are converted at once, whether an anchor is due or not: bounds memory.
 const BACKLOG_MAX: usize = 256 << 10;
+/// Anchors that go to disk together, one for each part: a file of their own with each part would cost more than they hold.
+const ANCHORS_TOGETHER: usize = 10;
 /// Niceness of the thread: below every worker and the database.
 #[cfg(target_os = "linux")]
 const NICENESS: libc::c_int = 10;
@@ -45,6 +47,9 @@ pub(super) struct Work {
     backlog: Vec<RawSample>,
     /// Received and not converted yet.
     messages: Vec<Message>,
+    /// Not handed to the writer yet.
+    anchors: Vec<Anchor>,
+    is_anchored: bool,
     /// The open part.
     open: Vec<Sample>,
     live: LiveCounts,
@@ -77,6 +82,8 @@ impl Work {
             shared,
             backlog: Vec::new(),
             messages: Vec::new(),
+            anchors: Vec::new(),
+            is_anchored: false,
             open: Vec::new(),
             part_begun: now,
             live_begun: now,
@@ -148,6 +155,11 @@ impl Work {
                 let (begin, end) = (self.timeline.instant(begin), self.timeline.instant(end));
                 self.writer.event(Event { kind, begin, end, subject, detail });
             }
+            Message::Happened(event) => self.writer.event(event),
+            Message::Anchors(answer) => {
+                // Whoever asked may have gone.
+                let _ = answer.send(self.timeline.run_anchors());
+            }
             Message::Noise { source, value, begin, end } => {
                 let (begin, end) = (self.timeline.instant(begin), self.timeline.instant(end));
                 self.writer.noise(NoiseObservation { source, value, begin, end });
@@ -171,6 +183,7 @@ impl Work {
         self.tell_steps();
         self.tell_drops(began);
         self.update_run_file();
+        self.keep_anchor();
         // In the order of the requests instead of ring by ring: neighbours differ less, so files are smaller
         // and a reader's window over time is narrower.
         self.open.sort_by_key(|sample| sample.seq);
@@ -179,6 +192,23 @@ impl Work {
         if written.is_err() {
             self.tell_trouble(began);
         }
+    }
+
+    /// Keeps the newest anchor, and the first two at once: with them a killed run can be related to other clocks, too.
+    fn keep_anchor(&mut self) {
+        if !self.is_anchored && self.timeline.is_ready() {
+            self.is_anchored = true;
+            self.timeline.run_anchors().into_iter().for_each(|anchor| self.writer.anchor(anchor));
+            return;
+        }
+        self.anchors.extend(self.timeline.newest_run_anchor());
+        if self.anchors.len() >= ANCHORS_TOGETHER {
+            self.hand_over_anchors();
+        }
+    }
+
+    fn hand_over_anchors(&mut self) {
+        self.anchors.drain(..).for_each(|anchor| self.writer.anchor(anchor));
     }
 
     fn update_run_file(&mut self) {
@@ -249,7 +279,8 @@ impl Work {
         self.shared.live.publish(snapshot);
     }
 
-    fn end(self) -> Result<Option<EndOfRun>, RecordError> {
+    fn end(mut self) -> Result<Option<EndOfRun>, RecordError> {
+        self.hand_over_anchors();
         let dropped = self.dropped();
         let end = lock(&self.shared.end).take();
         let Some(mut end) = end else { return Ok(None) };

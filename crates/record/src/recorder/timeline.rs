@@ -50,6 +50,22 @@ impl Timeline {
         self.anchors.epoch_realtime_ns()
     }
 
+    /// The anchors, with instants instead of ticks; empty before there are two.
+    pub(super) fn run_anchors(&self) -> Vec<Anchor> {
+        self.anchors.points().iter().filter_map(|point| self.on_run_clock(point)).collect()
+    }
+
+    /// The newest anchor likewise.
+    pub(super) fn newest_run_anchor(&self) -> Option<Anchor> {
+        self.on_run_clock(&self.newest)
+    }
+
+    fn on_run_clock(&self, anchor: &Anchor) -> Option<Anchor> {
+        let at = self.anchors.instant(anchor.ticks)?;
+        let end = self.anchors.instant(Ticks(anchor.ticks.0.saturating_add(anchor.width_ticks)))?;
+        Some(Anchor { ticks: Ticks(at.0), width_ticks: end.0.saturating_sub(at.0), ..*anchor })
+    }
+
     /// NONE for NONE.
     pub(super) fn instant(&self, ticks: Ticks) -> Instant {
         self.anchors.instant(ticks).unwrap_or(Instant::NONE)
@@ -143,7 +159,8 @@ mod tests {
         let ns = i * 100_000_000;
         let wall = WALL + ns;
         let realtime_ns = if i >= 500 { wall.wrapping_add_signed(step) } else { wall };
-        Anchor { ticks: Ticks(ns * 5 / 2), monotonic_ns: 7_000 + ns, realtime_ns, width_ticks: 60 }
+        let slewed_ns = Some(7_100 + ns);
+        Anchor { ticks: Ticks(ns * 5 / 2), monotonic_ns: 7_000 + ns, realtime_ns, slewed_ns, width_ticks: 60 }
     }
 
     fn timeline(anchors: u64, step: i64) -> Timeline {

@@ -1,5 +1,6 @@
 //! The tables of a recording as Parquet columns.
 
+pub(crate) mod anchors;
 pub(crate) mod column;
 pub(crate) mod sample;
 mod sample_read;

@@ -2,8 +2,9 @@
 
 use crate::parts::{self, Part};
 use crate::sealed;
+use crate::table::anchors::ANCHORS;
 use crate::table::small::{self, Row};
-use crate::truth::table::{ANCHORS, TABLE, TruthReader};
+use crate::truth::table::{TABLE, TruthReader};
 use crate::truth::{TRUTH_FILE, TruthEnd, TruthFile, TruthHeader, TruthRow, wire};
 use crate::{Event, RecordError};
 use clock::Anchor;

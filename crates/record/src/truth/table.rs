@@ -1,21 +1,17 @@
-//! Rows of truth and anchors as columns.
+//! Rows of truth as columns.
 
 use crate::sealed::{self, PartFacts, SealedFile};
 use crate::table::column::{ColumnSink, ColumnSource};
-use crate::table::small::Row;
 use crate::truth::{TruthRow, TruthStaleness};
-use clock::Anchor;
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterPropertiesPtr;
 use parquet::schema::types::TypePtr;
 use std::sync::LazyLock;
-use units::{Instant, Nanos, Ticks};
+use units::{Instant, Nanos};
 
 /// The name of the table of requests in footers, and of its directory.
 pub(crate) const TABLE: &str = "truth";
-/// The name of the table of anchors in footers, and of its directory.
-pub(crate) const ANCHORS: &str = "anchors";
 
 static SCHEMA: LazyLock<TypePtr> = LazyLock::new(|| {
     sealed::schema(
@@ -171,51 +167,5 @@ fn one_row(longs: [Option<u64>; LONGS.len()], smalls: [i32; SMALLS.len()]) -> Tr
             age: Nanos(age.unwrap_or(0)),
         }),
         key,
-    }
-}
-
-/// An anchor's ticks are nanoseconds since the store's epoch.
-impl Row for Anchor {
-    fn encode(rows: &[Anchor], facts: &PartFacts) -> Result<Vec<u8>, ParquetError> {
-        let schema = sealed::schema(
-            "message anchor {
-                REQUIRED INT64 store_ns;
-                REQUIRED INT64 monotonic_raw_ns;
-                REQUIRED INT64 realtime_ns;
-                REQUIRED INT64 width_ns;
-            }",
-        );
-        let properties =
-            sealed::properties(&["store_ns", "monotonic_raw_ns", "realtime_ns", "width_ns"], &[]);
-        let mut file = sealed::begin(schema, properties)?;
-        let mut sink = ColumnSink::new(file.next_row_group()?);
-        sink.required(rows.iter().map(|row| row.ticks.0.cast_signed()))?;
-        sink.required(rows.iter().map(|row| row.monotonic_ns.cast_signed()))?;
-        sink.required(rows.iter().map(|row| row.realtime_ns.cast_signed()))?;
-        sink.required(rows.iter().map(|row| row.width_ticks.cast_signed()))?;
-        sink.close()?;
-        sealed::seal(file, facts)
-    }
-
-    fn decode(file: &SealedFile) -> Result<Vec<Anchor>, String> {
-        let rows = usize::try_from(file.rows).map_err(|e| e.to_string())?;
-        let column = |name: &'static str| -> Result<Vec<u64>, String> {
-            let mut source = ColumnSource::<Int64Type>::new(name, file.column(name)?)?;
-            source.advance(rows)?;
-            Ok(source.options(rows).map(|value| value.unwrap_or(0).cast_unsigned()).collect())
-        };
-        let (ticks, monotonic) = (column("store_ns")?, column("monotonic_raw_ns")?);
-        let (realtime, width) = (column("realtime_ns")?, column("width_ns")?);
-        let clocks = monotonic.into_iter().zip(realtime).zip(width);
-        Ok(ticks
-            .into_iter()
-            .zip(clocks)
-            .map(|(ticks, ((monotonic_ns, realtime_ns), width_ticks))| Anchor {
-                ticks: Ticks(ticks),
-                monotonic_ns,
-                realtime_ns,
-                width_ticks,
-            })
-            .collect())
     }
 }

@@ -4,6 +4,7 @@
 //! truetail adds is ignored here, a field that an earlier one did not write has a default, and only a change
 //! that would make an old reader wrong gets a new format number and a module of its own beside `v1`.
 
+mod jvm_v1;
 mod v1;
 pub(crate) mod whole;
 

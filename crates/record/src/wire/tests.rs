@@ -1,5 +1,7 @@
 use super::*;
-use crate::{Ending, HostFacts, LoadFacts, LoadModel, NoiseSourceFacts, PhaseFacts, PhaseKind, Provenance};
+use crate::{
+    Ending, HostFacts, JvmLogFacts, LoadFacts, LoadModel, NoiseSourceFacts, PhaseFacts, PhaseKind, Provenance,
+};
 use proptest::prelude::*;
 use units::{Instant, Nanos, Outcome, PerSecond};
 
@@ -83,8 +85,10 @@ fn ends() -> impl Strategy<Value = EndOfRun> {
         any::<String>().prop_map(Ending::Failed)
     ];
     let outcomes = prop::sample::subsequence(Outcome::ALL.to_vec(), 0..5);
-    (ending, instants(), any::<(u64, u64, u64, Option<String>)>(), outcomes, pairs()).prop_map(
-        |(ending, at, (samples, dropped, unwritable, trouble), outcomes, facts)| EndOfRun {
+    let jvm_logs = prop::collection::vec(jvm_logs(), 0..3);
+    let counts = any::<(u64, u64, u64, Option<String>)>();
+    (ending, instants(), counts, outcomes, pairs(), jvm_logs).prop_map(
+        |(ending, at, (samples, dropped, unwritable, trouble), outcomes, facts, jvm_logs)| EndOfRun {
             ending,
             at,
             samples,
@@ -93,6 +97,31 @@ fn ends() -> impl Strategy<Value = EndOfRun> {
             unwritable,
             trouble,
             facts,
+            jvm_logs,
+        },
+    )
+}
+
+fn jvm_logs() -> impl Strategy<Value = JvmLogFacts> {
+    let times = any::<[Option<u64>; 3]>().prop_map(|times| times.map(|time| time.map(Nanos)));
+    (any::<([String; 4], Option<String>)>(), any::<[u64; 7]>(), times, any::<Vec<String>>()).prop_map(
+        |(([subject, file, format, aligned_by], trouble), counts, times, examples)| JvmLogFacts {
+            subject,
+            file,
+            format,
+            aligned_by,
+            trouble,
+            pauses: counts[0],
+            total: Nanos(counts[1]),
+            longest: times[0],
+            longest_time_to_safepoint: times[1],
+            stalls: counts[2],
+            stalled: Nanos(counts[3]),
+            longest_stall: times[2],
+            summaries: counts[4],
+            outside: counts[5],
+            not_understood: counts[6],
+            examples,
         },
     )
 }

@@ -1,6 +1,7 @@
 //! Format 1 of `run.toml`.
 
 use super::RunFile;
+use super::jvm_v1::JvmLog;
 use super::whole::Whole;
 use crate::{
     EndOfRun, Ending, HostFacts, LoadFacts, LoadModel, NoiseSourceFacts, PhaseFacts, PhaseKind, Provenance,
@@ -154,6 +155,8 @@ struct End {
     parts: Vec<(u16, u32)>,
     #[serde(default)]
     facts: Pairs,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    jvm_logs: Vec<JvmLog>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -391,6 +394,7 @@ impl End {
             outcomes: end.outcomes.iter().map(|&(o, n)| (o.name().to_owned(), Whole(n))).collect(),
             parts: parts.to_vec(),
             facts: end.facts.clone(),
+            jvm_logs: end.jvm_logs.iter().map(JvmLog::from_domain).collect(),
         }
     }
 
@@ -413,6 +417,7 @@ impl End {
             unwritable: self.unwritable.0,
             trouble: self.trouble,
             facts: self.facts,
+            jvm_logs: self.jvm_logs.into_iter().map(JvmLog::into_domain).collect(),
         };
         Ok((end, self.parts))
     }

@@ -76,6 +76,7 @@ pub fn anchors() -> Vec<Anchor> {
             ticks: Ticks(ns + ns * 7 / 1_000_000),
             monotonic_ns: 77_000_000_000 + ns,
             realtime_ns: header().epoch_wall_ns + ns - ns / 50_000,
+            slewed_ns: None,
             width_ticks: 60,
         })
         .collect()

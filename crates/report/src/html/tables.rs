@@ -3,7 +3,6 @@
 use super::head::{count, time_cell};
 use super::markup::{Column, Table, text};
 use analysis::{Analysis, Counts, Scope, ScopeSummary};
-use record::EventKind;
 use units::{OutcomeClass, Quantile, format_nanos};
 
 /// Quantiles of the tables by operation, phase and client.
@@ -102,7 +101,7 @@ fn clients(analysis: &Analysis) -> String {
 }
 
 fn events(analysis: &Analysis) -> String {
-    let all: Vec<_> = analysis.events.iter().filter(|e| e.kind != EventKind::Phase).collect();
+    let all: Vec<_> = crate::jvm::other_events(analysis).collect();
     if all.is_empty() {
         return "<p class=\"note\">No event besides the phases was recorded.</p>\n".to_owned();
     }

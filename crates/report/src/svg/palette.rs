@@ -26,6 +26,8 @@ pub(super) const LIGHT_GREY: &str = "#7A7A7A";
 pub(super) const GRID: &str = "#E4E4E4";
 /// Warm-up.
 pub(super) const SHADE: &str = "#F0F0F0";
+/// Pauses of JVMs.
+pub(super) const BLACK: &str = "#000000";
 /// Events.
 pub(super) const EVENT: &str = "#FBEFD0";
 

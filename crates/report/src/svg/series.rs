@@ -6,12 +6,12 @@
 
 use super::axis::{Axis, plain, time_label};
 use super::canvas::{Canvas, Key, n};
-use super::palette::{BLUE, INK, LIGHT_GREY, PALE_BLUE, RED, VERMILION};
+use super::palette::{BLACK, BLUE, INK, LIGHT_GREY, PALE_BLUE, RED, VERMILION};
 use super::timeline::{LEFT, RIGHT, Timeline};
 use super::{censored_note, measured};
 use crate::text::time;
 use analysis::{Analysis, PyramidLevel, Series};
-use record::Measure;
+use record::{EventKind, Measure};
 use std::fmt::Write as _;
 
 const MOST_BUCKETS: usize = 2_000;
@@ -25,14 +25,18 @@ pub(super) fn figure(analysis: &Analysis, measure: Measure) -> Option<String> {
     let note = measured(&analysis.total, measure).map_or(String::new(), censored_note);
     let mut canvas =
         Canvas::new(analysis, &format!("{} over the run", capital(name)), &caption(&drawn, &note));
-    canvas.legend(&[
+    let mut keys = vec![
         (Key::Area, PALE_BLUE, "smallest to largest"),
         (Key::Dot, LIGHT_GREY, "sampled requests"),
         (Key::Line, RED, "sliding mean"),
         (Key::Dot, INK, "extremes"),
         (Key::Down, VERMILION, "longest"),
         (Key::Up, BLUE, "shortest"),
-    ]);
+    ];
+    if analysis.events.iter().any(|e| e.kind == EventKind::JvmPause) {
+        keys.push((Key::Area, BLACK, "pauses of JVMs"));
+    }
+    canvas.legend(&keys);
     let (top, bottom) = (canvas.top + 26.0, canvas.top + 26.0 + PLOT_HEIGHT);
     let timeline = Timeline::new(analysis, drawn.end, top, bottom);
     let y = Axis::log(drawn.values(), bottom, top);

@@ -19,6 +19,9 @@ pub(super) struct Outbox {
     made: Vec<u64>,
 }
 
+/// As many writes of a batch are kept room for.
+const WRITES_KEPT: usize = 64;
+
 /// An answer in the making.
 #[derive(Debug)]
 struct Timed {
@@ -36,7 +39,8 @@ impl Outbox {
 
     /// Bytes of memory.
     pub(super) fn holds(&self) -> usize {
-        self.bytes.capacity()
+        let uncommitted = self.uncommitted.capacity() * size_of::<(usize, Decision)>();
+        self.bytes.capacity() + uncommitted + self.made.capacity() * size_of::<u64>()
     }
 
     /// From here on bytes belong to the answer of a request.
@@ -57,7 +61,12 @@ impl Outbox {
     /// Takes the numbers of the requests whose writes a commit makes.
     pub(super) fn made(&mut self) -> impl FnMut(u64) {
         self.made.clear();
-        |number| self.made.push(number)
+        |number| {
+            // A statement may have written many rows.
+            if self.made.last() != Some(&number) {
+                self.made.push(number);
+            }
+        }
     }
 
     /// What was written up to here has been committed, or lost: `spread` says of a write when it is everywhere.
@@ -80,6 +89,10 @@ impl Outbox {
     pub(super) fn hand_over(&mut self, answers: &mut Answers) {
         self.flush_timed(answers);
         self.uncommitted.clear();
+        // A batch of a thousand statements need not be kept for the next one.
+        self.uncommitted.shrink_to(WRITES_KEPT);
+        self.made.clear();
+        self.made.shrink_to(WRITES_KEPT);
     }
 
     /// Hands over what is due at a time; what is not timed stays until the batch ends.

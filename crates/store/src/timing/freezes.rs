@@ -292,7 +292,7 @@ impl Freezes {
         }
     }
 
-    /// Moves what has begun by `now` to the end of `into`.
+    /// Moves what has begun by `now` to the end of `into`, and that hiccups were given up, if they were.
     pub fn drain_events(&mut self, now: Nanos, into: &mut Vec<StoreEvent>) {
         let streams = &self.streams;
         let event = |frozen: Frozen| {

@@ -1,6 +1,7 @@
-//! `--check`: what is measured beside the load.
+//! `--check` and `--jvm-log`: what is measured, or found, beside the load.
 
 use super::RunOptions;
+use crate::jvm::JvmLogs;
 use anyhow::bail;
 use driver::TargetUrl;
 
@@ -18,6 +19,14 @@ impl RunOptions {
             Some("staleness") => Ok(true),
             Some(other) => bail!("--check {other}: there is only `staleness`"),
         }
+    }
+
+    /// The logs that are to be laid over the run.
+    ///
+    /// # Errors
+    /// For a start that is no moment.
+    pub(crate) fn jvm_logs(&self) -> anyhow::Result<JvmLogs> {
+        JvmLogs::new(&self.jvm_log, self.jvm_start.as_deref())
     }
 }
 

@@ -67,6 +67,10 @@ const ALL: &[&str] = &[
     "7/9",
     "--check",
     "staleness",
+    "--jvm-log",
+    "harness:gc.log",
+    "--jvm-start",
+    "2026-11-21T06:35:37.116Z",
 ];
 
 #[test]

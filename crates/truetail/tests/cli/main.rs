@@ -12,6 +12,7 @@ mod exported;
 mod helped;
 mod interrupted;
 mod json;
+mod jvm;
 mod merged;
 mod models;
 mod outage;

@@ -46,6 +46,7 @@ public final class PostgresClient extends DB {
 
   @Override
   public void init() throws DBException {
+    JvmAnchor.printOnce();
     Settings settings = new Settings(getProperties());
     url = settings.text("postgres.url", "jdbc:postgresql://127.0.0.1:5432/postgres?sslmode=disable");
     login = new Properties();

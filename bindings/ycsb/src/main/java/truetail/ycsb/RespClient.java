@@ -58,6 +58,7 @@ public final class RespClient extends DB {
 
   @Override
   public void init() throws DBException {
+    JvmAnchor.printOnce();
     Settings settings = new Settings(getProperties());
     host = settings.text("resp.host", "127.0.0.1");
     port = settings.number("resp.port", 6379, 1, 65535);
