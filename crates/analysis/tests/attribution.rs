@@ -7,7 +7,7 @@ use analysis::attribution::{Threshold, Watched};
 use analysis::{Attribution, Cause, Options, analyse_batches};
 use made::{MS, Run, S, analyse_all, request, took};
 use pool::{Pool, announce, event, runs_on, scattered, watched};
-use record::{EventKind, LoadModel, Provenance, SampleBatch};
+use record::{Event, EventKind, JvmLogFacts, LoadModel, Provenance, SampleBatch};
 use units::{Instant, Nanos};
 
 fn attributed(run: &Run) -> Attribution {
@@ -101,6 +101,47 @@ fn pauses_are_put_down_to_their_jvm() {
         run.input.events = pauses.iter().map(|pause| event(EventKind::JvmPause, *pause, subject)).collect();
         check_planted(&pool, &run, cause);
     }
+}
+
+/// A log that was read is somebody who looked; what it tells of single threads blocks nobody else.
+#[test]
+fn logs_of_jvms_are_taken_at_their_word() {
+    let pool = Pool { server: three(), ..Pool::new(6) };
+    let log = |trouble: Option<&str>| JvmLogFacts {
+        subject: "server JVM".to_owned(),
+        trouble: trouble.map(str::to_owned),
+        ..JvmLogFacts::default()
+    };
+    let mut run = pool.run();
+    run.input.jvm_logs = vec![log(None)];
+    let found = attributed(&run);
+    let row = found.row(Cause::ServerJvm).expect("was looked for");
+    assert_eq!((&row.watched, row.intervals), (&Watched::Yes, 0));
+    run.input.jvm_logs = vec![log(Some("no line could be placed"))];
+    let found = attributed(&run);
+    let row = found.row(Cause::ServerJvm).expect("should have been");
+    assert_eq!(row.watched, Watched::No("no line could be placed".to_owned()));
+    let told = |detail: &str| {
+        let mut run = pool.run();
+        let pause = |pause: &(u64, u64)| Event {
+            detail: detail.to_owned(),
+            ..event(EventKind::JvmPause, *pause, "server JVM")
+        };
+        run.input.events = three().iter().map(pause).collect();
+        attributed(&run)
+    };
+    let all = told("all threads: G1");
+    assert!(share(&all, Cause::ServerJvm) > 0.9 && all.row(Cause::JvmThread).is_none());
+    let one = told("one thread: allocation stall of main");
+    let row = one.row(Cause::JvmThread).expect("was met");
+    assert!(row.share > 0.5 && row.behind == Nanos::ZERO && one.row(Cause::ServerJvm).is_none());
+    let sums = told("within this time: 3 pauses");
+    assert!(sums.row(Cause::ServerJvm).is_none() && share(&sums, Cause::JvmThread) == 0.0);
+    assert!(
+        sums.notes.iter().any(|note| note.contains("3 pauses of JVMs are told in sum")),
+        "{:?}",
+        sums.notes
+    );
 }
 
 #[test]

@@ -53,6 +53,7 @@ fn all_of(cause: Cause) -> &'static str {
         Cause::ServerJvm => "pauses of the server JVM",
         Cause::Outage => "outages",
         Cause::Fault => "faults",
+        Cause::JvmThread => "stalls of a JVM's threads",
         Cause::Checkpoint => "checkpoints",
         Cause::Reconnect => "reconnects",
         Cause::OtherEvent => "other events",

@@ -252,6 +252,7 @@ const ATTRIBUTE_EXAMPLES: &str = "\
 Examples:
   truetail attribute recordings/20261121-093000-ycsb-sqlite
   truetail attribute run/ --above 10ms                       all requests that took longer, whatever their operation
+  truetail attribute run/ --jvm-log server:gc.log            with the pauses of the server's JVM
   truetail attribute client-0/ client-1/ --json              each request with its pieces
 Exit codes: 0 done, 2 could not be read, 3 the verdict is invalid.";
 
@@ -379,6 +380,15 @@ pub(crate) struct AttributeArguments {
     /// Requests that took longer are slow, such as `10ms` [default: the slowest thousandth of each operation]
     #[arg(long, value_name = "TIME")]
     pub(crate) above: Option<String>,
+
+    /// Lay the pauses of a JVM over the run, from its log; `harness:` before the file if it is not the server's; may be
+    /// repeated. Of several recordings the clocks of the first lead to the log
+    #[arg(long, value_name = "[harness:|server:]FILE")]
+    pub(crate) jvm_log: Vec<String>,
+
+    /// When that JVM started, such as 2026-11-21T06:35:37.116Z; for logs whose lines have an uptime alone
+    #[arg(long, value_name = "TIME")]
+    pub(crate) jvm_start: Option<String>,
 
     /// Take options from this TOML file, section [attribute]; flags win
     #[arg(long, value_name = "FILE")]

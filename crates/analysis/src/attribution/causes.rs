@@ -5,7 +5,7 @@ use super::names::{CHECKPOINT, CHECKPOINTS, HARNESS_JVM, HICCUP_CPU};
 use super::{Cause, Watched};
 use crate::input::{Input, Plan};
 use crate::observers::is_off;
-use record::{Event, EventKind, NoiseSourceFacts, Provenance};
+use record::{Event, EventKind, NoiseSourceFacts, PauseReach, Provenance};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Instant;
 
@@ -153,10 +153,26 @@ impl Observed {
         }
     }
 
-    /// truetail has no JVM; a tool whose result was imported has one, or had it.
+    /// A log that was read is somebody who looked, whatever it tells. truetail has no JVM; a tool whose result was
+    /// imported has one, or had it.
     fn expect_pauses(&mut self, input: &Input, met: &Met) {
+        for log in &input.jvm_logs {
+            let watched = match &log.trouble {
+                None => Watched::Yes,
+                Some(why) => Watched::No(why.clone()),
+            };
+            self.watch(jvm(&log.subject), input, watched);
+        }
+        let summaries = input.events.iter().filter(|e| PauseReach::of(e) == Some(PauseReach::Within)).count();
+        if summaries > 0 {
+            let name = &input.info.name;
+            self.notes.push(format!(
+                "{name}: {summaries} pauses of JVMs are told in sum and not one by one: they explain nothing"
+            ));
+        }
         let imported = matches!(input.info.header.provenance, Provenance::Imported { .. });
-        if imported && met.of(Cause::HarnessJvm).is_empty() {
+        let has_log = input.jvm_logs.iter().any(|log| jvm(&log.subject) == Cause::HarnessJvm);
+        if imported && !has_log && met.of(Cause::HarnessJvm).is_empty() {
             let why = "no log of the tool's own JVM was given; `--jvm-log` names it".to_owned();
             self.watch(Cause::HarnessJvm, input, Watched::No(why));
         }
@@ -213,13 +229,22 @@ impl Hiccups {
     }
 }
 
+/// Whose JVM it is.
+fn jvm(subject: &str) -> Cause {
+    if subject.starts_with(HARNESS_JVM) { Cause::HarnessJvm } else { Cause::ServerJvm }
+}
+
 /// An event with a length is a cause; one without is a moment, and so is the begin of a phase.
 fn add_event(event: &Event, met: &mut Met, on_axis: impl Fn(Instant) -> Option<u64>) {
     let Some(begin) = on_axis(event.begin) else { return };
     let end = on_axis(event.end).unwrap_or(begin);
     let cause = match event.kind {
-        EventKind::JvmPause if event.subject.starts_with(HARNESS_JVM) => Cause::HarnessJvm,
-        EventKind::JvmPause => Cause::ServerJvm,
+        EventKind::JvmPause => match PauseReach::of(event) {
+            Some(PauseReach::OneThread) => Cause::JvmThread,
+            // When within its interval anything stood still, nobody knows.
+            Some(PauseReach::Within) => return,
+            Some(PauseReach::WholeVm) | None => jvm(&event.subject),
+        },
         EventKind::Outage => Cause::Outage,
         EventKind::Fault => Cause::Fault,
         EventKind::Reconnected => Cause::Reconnect,

@@ -21,6 +21,8 @@ pub enum Cause {
     Outage,
     /// A fault that somebody injected.
     Fault,
+    /// A thread of a JVM waited, such as for memory, while others went on.
+    JvmThread,
     /// A checkpoint of the database.
     Checkpoint,
     /// The request waited while a session was being replaced.
@@ -39,7 +41,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them; of those that cover a moment, the first one explains it.
-    pub const ALL: [Cause; 14] = [
+    pub const ALL: [Cause; 15] = [
         Cause::ClientStall,
         Cause::ServerStall,
         Cause::HostStall,
@@ -47,6 +49,7 @@ impl Cause {
         Cause::ServerJvm,
         Cause::Outage,
         Cause::Fault,
+        Cause::JvmThread,
         Cause::Checkpoint,
         Cause::Reconnect,
         Cause::OtherEvent,
@@ -66,6 +69,7 @@ impl Cause {
             Cause::ServerJvm => "pause of the server JVM",
             Cause::Outage => "outage",
             Cause::Fault => "fault",
+            Cause::JvmThread => "stall of a JVM's thread",
             Cause::Checkpoint => "checkpoint",
             Cause::Reconnect => "reconnect",
             Cause::OtherEvent => "other event",
@@ -86,6 +90,7 @@ impl Cause {
             Cause::ServerJvm => "server-jvm",
             Cause::Outage => "outage",
             Cause::Fault => "fault",
+            Cause::JvmThread => "jvm-thread",
             Cause::Checkpoint => "checkpoint",
             Cause::Reconnect => "reconnect",
             Cause::OtherEvent => "other-event",
@@ -102,7 +107,7 @@ impl Cause {
     }
 
     /// Whether what it concerns stands still, so that a backlog forms behind it. A checkpoint only slows; a session that
-    /// is replaced stops one session of several.
+    /// is replaced, or a thread that waits, is one of several.
     pub fn blocks(self) -> bool {
         matches!(
             self,

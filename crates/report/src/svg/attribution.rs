@@ -20,7 +20,7 @@ pub(crate) fn colour(cause: Cause) -> &'static str {
     match cause {
         Cause::ClientStall | Cause::HostStall => INK,
         Cause::ServerStall => LIGHT_GREY,
-        Cause::HarnessJvm | Cause::ServerJvm => GREEN,
+        Cause::HarnessJvm | Cause::ServerJvm | Cause::JvmThread => GREEN,
         Cause::Outage | Cause::Fault | Cause::Checkpoint | Cause::Reconnect | Cause::OtherEvent => SKY,
         Cause::PoolWait => ORANGE,
         Cause::Lag => VERMILION,
@@ -39,7 +39,7 @@ const CROSS: &str = "m-1-4h2v3h3v2h-3v3h-2v-3h-3v-2h3z";
 fn shape(cause: Cause) -> Option<&'static str> {
     let shape = match cause {
         Cause::ClientStall | Cause::Reconnect => DOWN,
-        Cause::ServerStall | Cause::Checkpoint => UP,
+        Cause::ServerStall | Cause::Checkpoint | Cause::JvmThread => UP,
         Cause::HostStall | Cause::ServerJvm | Cause::Fault => DIAMOND,
         Cause::HarnessJvm | Cause::Outage => SQUARE,
         Cause::OtherEvent => CROSS,

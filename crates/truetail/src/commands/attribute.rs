@@ -2,9 +2,10 @@
 
 use super::{ended, one_of_each_client};
 use crate::cli::AttributeArguments;
+use crate::jvm::JvmLogs;
 use crate::settings::RunOptions;
 use crate::{Ended, output};
-use analysis::Options;
+use analysis::{LaidOver, Options};
 use record::Recording;
 
 /// Analyses the recordings together and shows all slow requests.
@@ -13,7 +14,10 @@ pub(super) fn run(arguments: AttributeArguments, json: bool) -> anyhow::Result<E
     let recordings: Vec<Recording> =
         arguments.recordings.iter().map(Recording::open).collect::<Result<_, _>>()?;
     one_of_each_client(&recordings)?;
-    let options = Options { above, worst: usize::MAX, ..output::analysis_options() };
+    let logs = JvmLogs::new(&arguments.jvm_log, arguments.jvm_start.as_deref())?;
+    let (events, jvm_logs) = logs.over(&recordings[0])?;
+    let laid_over = vec![LaidOver { recording: 0, events, jvm_logs }];
+    let options = Options { above, worst: usize::MAX, laid_over, ..output::analysis_options() };
     let analysis = analysis::analyse(&recordings, &options)?;
     if json {
         output::json(&report::json::attribution_document(&analysis))?;
