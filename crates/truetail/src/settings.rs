@@ -1,10 +1,9 @@
 //! What a run was asked to be: flags over `--config` over defaults, in one table.
 
 use crate::registry::{self, WorkloadChoice};
-use ::load::{Pacing, parse_mix};
+use ::load::parse_mix;
 use anyhow::{anyhow, bail};
 use clap::Args;
-use clock::ClockChoice;
 use driver::{Execution, Isolation, TargetUrl};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -433,26 +432,6 @@ impl RunOptions {
         let found = Isolation::ALL.into_iter().find(|level| level.name() == name);
         let names: Vec<&str> = Isolation::ALL.iter().map(|level| level.name()).collect();
         found.map(Some).ok_or_else(|| anyhow!("--isolation {name}: there are {}", names.join(", ")))
-    }
-
-    pub(crate) fn clock(&self) -> anyhow::Result<ClockChoice> {
-        match self.clock.as_deref() {
-            None | Some("auto") => Ok(ClockChoice::Auto),
-            Some("tsc") => Ok(ClockChoice::Tsc),
-            Some("monotonic") => Ok(ClockChoice::Monotonic),
-            Some(other) => bail!("--clock {other}: there are auto, tsc, monotonic"),
-        }
-    }
-
-    fn pacing(&self) -> anyhow::Result<Pacing> {
-        match self.pacing.as_deref() {
-            Some("spin") => Ok(Pacing::SleepThenSpin),
-            Some("sleep") => Ok(Pacing::Sleep),
-            // With one CPU a spinning client would take the server's time away.
-            None | Some("auto") if ::load::available_cpus().len() >= 2 => Ok(Pacing::SleepThenSpin),
-            None | Some("auto") => Ok(Pacing::Sleep),
-            Some(other) => bail!("--pacing {other}: there are auto, spin, sleep"),
-        }
     }
 
     /// Checks all that can be known without a connection, so that nothing wrong is kept silent: not by

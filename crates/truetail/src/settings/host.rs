@@ -2,6 +2,8 @@
 
 use super::RunOptions;
 use anyhow::{anyhow, bail};
+use clock::ClockChoice;
+use load::Pacing;
 use noise::Selection;
 
 impl RunOptions {
@@ -25,6 +27,26 @@ impl RunOptions {
     pub(crate) fn observers(&self) -> anyhow::Result<Selection> {
         let asked = self.observers.as_deref().map(Selection::parse).transpose();
         asked.map(Option::unwrap_or_default).map_err(|e| anyhow!("--observers {e}"))
+    }
+
+    pub(crate) fn clock(&self) -> anyhow::Result<ClockChoice> {
+        match self.clock.as_deref() {
+            None | Some("auto") => Ok(ClockChoice::Auto),
+            Some("tsc") => Ok(ClockChoice::Tsc),
+            Some("monotonic") => Ok(ClockChoice::Monotonic),
+            Some(other) => bail!("--clock {other}: there are auto, tsc, monotonic"),
+        }
+    }
+
+    pub(super) fn pacing(&self) -> anyhow::Result<Pacing> {
+        match self.pacing.as_deref() {
+            Some("spin") => Ok(Pacing::SleepThenSpin),
+            Some("sleep") => Ok(Pacing::Sleep),
+            // With one CPU a spinning client would take the server's time away.
+            None | Some("auto") if load::available_cpus().len() >= 2 => Ok(Pacing::SleepThenSpin),
+            None | Some("auto") => Ok(Pacing::Sleep),
+            Some(other) => bail!("--pacing {other}: there are auto, spin, sleep"),
+        }
     }
 }
 

@@ -193,7 +193,7 @@ impl Running {
     }
 
     pub(crate) fn signal(&self, signal: libc::c_int) {
-        let pid = i32::try_from(self.child.id()).expect("a process id");
+        let pid = i32::try_from(self.pid()).expect("a process id");
         // SAFETY: `kill` takes plain numbers; the child is ours and not waited for, so its id is its own.
         assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
     }
@@ -204,7 +204,7 @@ impl Running {
 
     /// Its threads at present: (name, CPUs that it may use, as the kernel lists them).
     pub(crate) fn threads(&self) -> Vec<(String, String)> {
-        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("its threads");
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.pid())).expect("its threads");
         let threads = tasks.filter_map(|task| {
             let path = task.expect("a thread").path();
             // One that ends while this looks is none any more.
