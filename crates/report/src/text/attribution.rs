@@ -11,7 +11,7 @@ use analysis::{Analysis, Attribution};
 use units::format_nanos;
 
 /// Slow requests on the page; `truetail attribute` shows all.
-const SHOWN: usize = 5;
+const SHOWN: usize = 3;
 /// Causes that explain less are not on the page.
 const LEAST: f64 = 0.005;
 /// Causes on the page, at most.
