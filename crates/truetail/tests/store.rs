@@ -262,7 +262,15 @@ fn ten_thousand_connections_live_side_by_side() {
     }
     let scratch = Scratch::new("store-connections");
     let store = Store::start(&scratch, &[]);
-    let mut clients: Vec<Client> = (0..wanted).map(|_| store.resp()).collect();
+    // Who says nothing for half a minute is closed, and so many take a while to connect on a busy machine.
+    let connect = |number: usize| {
+        let mut client = store.resp();
+        if [0, wanted / 2].contains(&number) {
+            assert_eq!(client.ask("PING"), "+PONG");
+        }
+        client
+    };
+    let mut clients: Vec<Client> = (0..wanted).map(connect).collect();
     assert_eq!(clients[wanted - 1].ask("SET last 1"), "+OK");
     assert_eq!(clients[0].ask("GET last"), "1");
     assert_eq!(clients[wanted / 2].ask("PING"), "+PONG");
@@ -272,7 +280,7 @@ fn ten_thousand_connections_live_side_by_side() {
     let ended = store.terminated();
     assert_eq!(ended["connections"]["accepted"], wanted);
     assert_eq!(ended["connections"]["refused"], 0);
-    assert_eq!(ended["requests"]["answered"], 3);
+    assert_eq!(ended["requests"]["answered"], 5);
 }
 
 /// Raises this process's limit of descriptors, which children inherit, as far as `wanted`; what it is then.
@@ -334,53 +342,4 @@ fn what_one_client_does_wrong_ends_that_client_alone() {
     let ended = store.terminated();
     assert_eq!(ended["connections"]["closed_for_what_they_sent"], 6);
     assert_eq!(ended["requests"]["answered"], 9);
-}
-
-/// As many connections as ten thousand, or as this host lets a process have.
-fn most_connections() -> usize {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the pointers are to a value of our own, of the type that is asked for.
-    let hard = unsafe {
-        assert_eq!(libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit), 0);
-        limit.rlim_cur = limit.rlim_max;
-        assert_eq!(libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit), 0);
-        usize::try_from(limit.rlim_max).unwrap_or(usize::MAX)
-    };
-    (hard / 2).saturating_sub(200).min(10_000)
-}
-
-#[test]
-fn ten_thousand_connections_are_served_with_bounded_memory() {
-    let scratch = Scratch::new("store-many");
-    let store = Store::start(&scratch, &[]);
-    let before = store.resident_kib();
-    let count = most_connections();
-    assert!(count >= 400, "a host that lets a process have {count} connections shows nothing");
-    let mut clients: Vec<TcpStream> = (0..count).map(|_| store.connect("resp")).collect();
-    for client in &mut clients {
-        client.write_all(b"*1\r\n$4\r\nPING\r\n").expect("it is read");
-    }
-    for client in &mut clients {
-        let mut answer = [0; 7];
-        client.read_exact(&mut answer).expect("an answer");
-        assert_eq!(&answer, b"+PONG\r\n");
-    }
-    // 16 KiB for each, buffers of both directions included.
-    let grown = store.resident_kib().saturating_sub(before);
-    assert!(grown < 16 * count as u64, "{grown} KiB for {count} connections");
-    assert_eq!(store.resp().ask("PING"), "+PONG");
-    // One of them sends nonsense: it alone is closed.
-    let bad = &mut clients[count / 2];
-    bad.write_all(b"*1\r\n$99999999999\r\n").expect("it is read");
-    let mut last = String::new();
-    let _ = bad.read_to_string(&mut last);
-    assert!(last.starts_with("-ERR"), "{last}");
-    let other = &mut clients[count / 2 + 1];
-    other.write_all(b"*1\r\n$4\r\nPING\r\n").expect("it is read");
-    let mut answer = [0; 7];
-    other.read_exact(&mut answer).expect("an answer");
-    assert_eq!(&answer, b"+PONG\r\n");
-    let ended = store.terminated();
-    assert_eq!(ended["connections"]["refused"], 0);
-    assert_eq!(ended["connections"]["closed_for_what_they_sent"], 1);
 }
