@@ -5,7 +5,7 @@
 //! the reason: never as zero. A source that has to watch all the time has threads of its own, and hands over what they
 //! saw as intervals (see [`hiccup`]).
 //!
-//! To add a source: a module with a type that implements [`NoiseSource`] (most are a [`counter::Growth`]), and a line
+//! To add a source: a module with a type that implements [`NoiseSource`] (most are a `counter::Growth`), and a line
 //! in [`FAMILIES`].
 #![deny(missing_docs)]
 

@@ -66,8 +66,10 @@ fn all_of(cause: Cause) -> &'static str {
 
 /// A share in per cent. Nothing is zero only if it is.
 pub(crate) fn share(share: f64) -> String {
+    if share == 0.0 {
+        return "0 %".to_owned();
+    }
     match 100.0 * share {
-        p if p == 0.0 => "0 %".to_owned(),
         p if p < 0.1 => "< 0.1 %".to_owned(),
         p if p < 9.95 => format!("{p:.1} %"),
         p if p > 99.5 && share < 1.0 => "> 99 %".to_owned(),
