@@ -48,7 +48,9 @@ fn nothing_is_left_unfinished() {
     for call in UNFINISHED {
         caught(&leftovers(&File::made("a.rs", &format!("    {call})"))), "a.rs:1");
     }
-    assert_eq!(leftovers(&File::made("a.rs", concat!("tmp-XX", "XXXX"))), Vec::<String>::new());
+    // The pattern of a temporary name is no leftover, however it looks.
+    let pattern = format!("tmp-{}", "X".repeat(6));
+    assert_eq!(leftovers(&File::made("a.rs", &pattern)), Vec::<String>::new());
 }
 
 /// Where homes are. In two halves, here and in the canary, so that a search for such paths does not end here.
