@@ -42,6 +42,8 @@ fn slew_limit_ns(elapsed_ns: u64) -> u64 {
 #[derive(Clone, Debug)]
 pub struct Anchors {
     points: Vec<Anchor>,
+    /// Of those that have it: (`CLOCK_MONOTONIC`, `CLOCK_MONOTONIC_RAW`), ns.
+    slewed: Vec<(u64, u64)>,
     /// Monotonic time of tick zero.
     epoch_monotonic_ns: f64,
 }
@@ -49,7 +51,11 @@ pub struct Anchors {
 impl Anchors {
     /// Starts a list; conversions need a second anchor and give `None` before.
     pub fn new(first: Anchor) -> Anchors {
-        Anchors { points: vec![first], epoch_monotonic_ns: first.monotonic_ns as f64 }
+        Anchors {
+            points: vec![first],
+            slewed: slewed(&first).into_iter().collect(),
+            epoch_monotonic_ns: first.monotonic_ns as f64,
+        }
     }
 
     /// Appends an anchor; one that does not advance both clocks is ignored, since no segment leads to it.
@@ -59,6 +65,7 @@ impl Anchors {
             return;
         }
         self.points.push(anchor);
+        self.slewed.extend(slewed(&anchor));
         if self.points.len() == 2 {
             let (a, b) = (self.points[0], self.points[1]);
             let slope = (b.monotonic_ns - a.monotonic_ns) as f64 / (b.ticks.0 - a.ticks.0) as f64;
@@ -105,10 +112,9 @@ impl Anchors {
     }
 
     /// The instant of a reading of `CLOCK_MONOTONIC` on the same host since the same boot, such as Java's
-    /// `System.nanoTime()`. `None` before there are two anchors that have it. That clock never steps.
+    /// `System.nanoTime()`. `None` before there are two anchors that have it. That clock never steps. O(log n).
     pub fn instant_of_slewed(&self, slewed_ns: u64) -> Option<Instant> {
-        let known = |p: &Anchor| p.slewed_ns.map(|slewed| (slewed, p.monotonic_ns));
-        let points: Vec<(u64, u64)> = self.points.iter().filter_map(known).collect();
+        let points = &self.slewed;
         let after = points.partition_point(|(slewed, _)| *slewed <= slewed_ns);
         let right = after.clamp(1, points.len().max(2) - 1);
         let (&(from, raw), &(to, later)) = (points.get(right - 1)?, points.get(right)?);
@@ -153,6 +159,10 @@ impl Anchors {
         // Rounded by hand: `f64::round` is a call into the C library on x86-64 without SSE 4.1.
         Some(Instant((since.max(0.0) + 0.5) as u64))
     }
+}
+
+fn slewed(anchor: &Anchor) -> Option<(u64, u64)> {
+    anchor.slewed_ns.map(|slewed| (slewed, anchor.monotonic_ns))
 }
 
 fn step_between(a: &Anchor, b: &Anchor) -> Option<i64> {

@@ -3,7 +3,9 @@
 use crate::config::Config;
 use crate::frame::{self, HEADER, LIMIT, Lengths, REFUSAL, WORDS};
 use crate::shape::{self, Shape, Staged};
-use driver::{Command, KernelStamp, OpError, Reply, Session, StatementSpec, ValueRef};
+use driver::{
+    Admission, Command, Exchange, KernelStamp, OpError, Phase, Reply, Session, StatementSpec, Step, ValueRef,
+};
 use socket::{Buffer, Socket};
 use std::io::{self, ErrorKind};
 use std::os::fd::RawFd;
@@ -23,29 +25,11 @@ pub struct EchoSession {
     /// Its answer, as it must come in.
     answer: Vec<u8>,
     batch: Vec<Staged>,
-    out: Vec<u8>,
-    /// How much of `out` the kernel has taken.
-    sent: usize,
+    exchange: Exchange,
     /// Answers of the batch that are in.
     answered: usize,
-    phase: Phase,
     stamp: Option<u64>,
-    arrived: Option<KernelStamp>,
     trouble: Trouble,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
-    /// Commands are being collected.
-    Staging,
-    /// Some bytes of the batch have not been taken by the kernel.
-    Sending,
-    /// All bytes were taken; the answers are awaited.
-    Receiving,
-    /// The replies are there until the next `stage`.
-    Done,
-    /// The connection can't be used any more.
-    Broken,
 }
 
 #[derive(Debug)]
@@ -67,8 +51,6 @@ impl EchoSession {
         let (mut request, mut answer) = (Vec::new(), Vec::new());
         frame::request(&payload, config.answer, &mut request);
         frame::echo(&payload, config.answer, &mut answer);
-        let mut out = vec![1; request.len() * 2]; // touched, so that the first request faults no page
-        out.clear();
         EchoSession {
             socket,
             buffer: Buffer::new(HEADER + LIMIT as usize),
@@ -76,12 +58,9 @@ impl EchoSession {
             request,
             answer,
             batch: Vec::with_capacity(BATCH),
-            out,
-            sent: 0,
+            exchange: Exchange::default(),
             answered: 0,
-            phase: Phase::Staging,
             stamp: None,
-            arrived: None,
             trouble: Trouble::None,
         }
     }
@@ -90,32 +69,15 @@ impl EchoSession {
     #[inline]
     fn forget(&mut self) {
         self.batch.clear();
-        self.out.clear();
-        self.sent = 0;
+        self.exchange.forget();
         self.answered = 0;
-        self.phase = Phase::Staging;
         self.trouble = Trouble::None;
     }
 
     #[cold]
     fn lose(&mut self, outcome: Outcome, trouble: Trouble) -> Poll<Result<(), OpError>> {
-        self.phase = Phase::Broken;
         self.trouble = trouble;
-        Poll::Ready(Err(OpError::lost(outcome)))
-    }
-
-    /// Hands the batch to the kernel; true when it took all of it.
-    #[inline]
-    fn send(&mut self) -> io::Result<bool> {
-        while self.sent < self.out.len() {
-            match self.socket.send(&self.out[self.sent..]) {
-                Ok(count) => self.sent += count,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(error) => return Err(error),
-            }
-        }
-        self.phase = Phase::Receiving;
-        Ok(true)
+        self.exchange.lose(outcome)
     }
 
     /// Reads until the batch is answered or nothing more is there.
@@ -173,12 +135,12 @@ impl EchoSession {
     #[inline]
     fn complete(&mut self) -> Poll<Result<(), OpError>> {
         // Answers have no numbers: one too many would be taken for the next request's.
-        if self.phase == Phase::Sending || !self.buffer.unparsed().is_empty() {
+        if self.exchange.phase() == Phase::Sending || !self.buffer.unparsed().is_empty() {
             return self.lose(Outcome::Protocol, Trouble::Surplus);
         }
-        self.phase = Phase::Done;
         // Nothing follows the answer, so the last segment that was read carried its last byte.
-        self.arrived = self.stamp.map(|realtime_ns| KernelStamp { realtime_ns, upper_bound: false });
+        let stamp = |realtime_ns| KernelStamp { realtime_ns, upper_bound: false };
+        self.exchange.complete(self.stamp.map(stamp));
         Poll::Ready(Ok(()))
     }
 }
@@ -191,19 +153,19 @@ impl Session for EchoSession {
 
     #[inline]
     fn waits_to_send(&self) -> bool {
-        matches!(self.phase, Phase::Sending)
+        self.exchange.waits_to_send()
     }
 
     #[inline]
     fn stage(&mut self, command: Command<'_>) -> Result<(), OpError> {
-        match self.phase {
-            Phase::Staging => {}
-            Phase::Done => self.forget(),
-            Phase::Broken => return Err(OpError::lost(Outcome::ConnectionLost)),
-            Phase::Sending | Phase::Receiving => {
+        match self.exchange.admission() {
+            Admission::Next => {}
+            Admission::First => self.forget(),
+            Admission::InFlight => {
                 self.trouble = Trouble::InFlight;
                 return Err(OpError::refused(Outcome::Protocol));
             }
+            Admission::Broken => return Err(OpError::lost(Outcome::ConnectionLost)),
         }
         let Some(staged) = shape::staged(command, &self.statements) else {
             self.forget();
@@ -211,40 +173,23 @@ impl Session for EchoSession {
             return Err(OpError::refused(Outcome::Protocol));
         };
         self.batch.push(staged);
-        self.out.extend_from_slice(&self.request);
+        self.exchange.out().extend_from_slice(&self.request);
         Ok(())
     }
 
     #[inline]
     fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
-        match self.phase {
-            Phase::Staging if self.batch.is_empty() => return Poll::Ready(Ok(())),
-            Phase::Staging => {
-                self.arrived = None;
-                self.phase = Phase::Sending;
-                match self.send() {
-                    Ok(true) => return Poll::Pending,
-                    Ok(false) => {}
-                    Err(error) => return self.lose(Outcome::ConnectionLost, Trouble::Io(error)),
-                }
-            }
-            Phase::Sending => {
-                if let Err(error) = self.send() {
-                    return self.lose(Outcome::ConnectionLost, Trouble::Io(error));
-                }
-            }
-            Phase::Receiving => {}
-            Phase::Done => return Poll::Ready(Ok(())), // nothing was staged since
-            Phase::Broken => return Poll::Ready(Err(OpError::lost(Outcome::ConnectionLost))),
+        match self.exchange.advance(!self.batch.is_empty(), &mut self.socket) {
+            Step::Receive => self.receive(),
+            Step::Over(result) => result,
+            Step::Failed(error) => self.lose(Outcome::ConnectionLost, Trouble::Io(error)),
         }
-        // Also while sending: the server may have to write before it reads on.
-        self.receive()
     }
 
     #[inline]
     fn reply(&self, command: usize) -> Reply {
         match self.batch.get(command) {
-            Some(Staged::Row(_) | Staged::Record) if self.phase == Phase::Done => {
+            Some(Staged::Row(_) | Staged::Record) if self.exchange.phase() == Phase::Done => {
                 Reply { rows: 1, affected: 1 }
             }
             _ => Reply::default(),
@@ -253,7 +198,7 @@ impl Session for EchoSession {
 
     fn value(&self, command: usize, row: usize, column: usize) -> Option<ValueRef<'_>> {
         let Staged::Row(index) =
-            *self.batch.get(command).filter(|_| self.phase == Phase::Done && row == 0)?
+            *self.batch.get(command).filter(|_| self.exchange.phase() == Phase::Done && row == 0)?
         else {
             return None;
         };
@@ -262,7 +207,7 @@ impl Session for EchoSession {
 
     #[inline]
     fn arrived(&self) -> Option<KernelStamp> {
-        self.arrived
+        self.exchange.arrived()
     }
 
     fn last_error(&self) -> Option<String> {

@@ -25,27 +25,49 @@ use driver::{
 };
 
 /// The target `null:`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NullTarget;
+#[derive(Clone, Copy, Debug)]
+pub struct NullTarget {
+    execution: Execution,
+}
+
+/// As [`NullTarget::new`].
+impl Default for NullTarget {
+    fn default() -> NullTarget {
+        NullTarget::new()
+    }
+}
 
 impl NullTarget {
-    /// The only one there is.
+    /// With sessions that workers poll, as those of a server.
     pub fn new() -> NullTarget {
-        NullTarget
+        NullTarget { execution: Execution::Polled }
     }
 
-    /// From `null:`.
+    /// With a thread for each session, as an embedded database has: what that harness costs alone.
+    pub fn blocking() -> NullTarget {
+        NullTarget { execution: Execution::Blocking }
+    }
+
+    /// From `null:` or `null:?execution=blocking`.
     ///
     /// # Errors
     /// When the URL carries anything that would be ignored.
     pub fn from_url(url: &TargetUrl) -> Result<NullTarget, UrlError> {
-        if let Some((name, _)) = url.options.first() {
-            return Err(url.error(format!("unknown option `{name}`; `null:` has none")));
+        let mut target = NullTarget::new();
+        for (name, value) in &url.options {
+            target = match (name.as_str(), value.as_str()) {
+                ("execution", "blocking") => NullTarget::blocking(),
+                ("execution", "polled") => NullTarget::new(),
+                ("execution", _) => {
+                    return Err(url.error(format!("`execution={value}`: there are polled and blocking")));
+                }
+                _ => return Err(url.error(format!("unknown option `{name}`; `null:` has `execution` alone"))),
+            };
         }
         if !(url.path.is_empty() && url.host.is_empty()) {
             return Err(url.error("`null:` is nowhere: write nothing after the colon"));
         }
-        Ok(NullTarget)
+        Ok(target)
     }
 }
 
@@ -53,7 +75,7 @@ impl Target for NullTarget {
     type Session = NullSession;
 
     fn execution(&self) -> Execution {
-        Execution::Polled
+        self.execution
     }
 
     fn dialect(&self) -> Dialect {
@@ -81,6 +103,14 @@ mod tests {
     fn what_would_be_ignored_is_refused() {
         let parse = |text: &str| NullTarget::from_url(&TargetUrl::parse(text).unwrap());
         assert!(parse("null:").is_ok());
+        let execution = |text: &str| parse(text).unwrap().execution();
+        assert_eq!(
+            (execution("null:"), execution("null:?execution=blocking")),
+            (Execution::Polled, Execution::Blocking)
+        );
+        assert!(
+            parse("null:?execution=fast").unwrap_err().to_string().contains("there are polled and blocking")
+        );
         assert!(parse("null:?rows=3").unwrap_err().to_string().contains("unknown option `rows`"));
         assert!(parse("null:x").unwrap_err().to_string().contains("nothing after the colon"));
         assert!(parse("null://host/").unwrap_err().to_string().contains("nothing after the colon"));

@@ -8,6 +8,7 @@ use crate::copy;
 use crate::prepare::beginning;
 use driver::{Administration, BulkRows, ConnectError, TargetFacts};
 use socket::Deadline;
+use std::io::Write;
 use units::Nanos;
 
 /// The most that one script or query may take: building an index of a large table takes long.

@@ -7,7 +7,7 @@ use crate::server_error::ServerError;
 use socket::Buffer;
 use socket::Deadline;
 use socket::Readiness;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 
 /// Why a blocking exchange failed.
 #[derive(Debug)]

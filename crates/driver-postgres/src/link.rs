@@ -40,27 +40,6 @@ impl Link {
         self.stamp
     }
 
-    /// Takes over some of `bytes`: to the kernel, or into TLS's own buffer.
-    #[inline]
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.tls {
-            None => self.socket.send(bytes),
-            Some(tls) => {
-                pump_out(tls, &self.socket)?;
-                tls.writer().write(bytes)
-            }
-        }
-    }
-
-    /// Hands what TLS still holds to the kernel. `WouldBlock` when it can't take all of it now.
-    #[inline]
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
-        match &mut self.tls {
-            None => Ok(()),
-            Some(tls) => pump_out(tls, &self.socket),
-        }
-    }
-
     /// Reads into `room`. Zero bytes mean that the other side has closed.
     #[inline]
     pub(crate) fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
@@ -85,6 +64,29 @@ impl Link {
         }
         pump_out(tls, &self.socket)?;
         Ok(true)
+    }
+}
+
+impl Write for Link {
+    /// Takes over some of `bytes`: to the kernel, or into TLS's own buffer.
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.tls {
+            None => self.socket.send(bytes),
+            Some(tls) => {
+                pump_out(tls, &self.socket)?;
+                tls.writer().write(bytes)
+            }
+        }
+    }
+
+    /// Hands what TLS still holds to the kernel. `WouldBlock` when it can't take all of it now.
+    #[inline]
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.tls {
+            None => Ok(()),
+            Some(tls) => pump_out(tls, &self.socket),
+        }
     }
 }
 

@@ -7,9 +7,11 @@ use crate::link::Link;
 use crate::replies::{self, Asked, Progress, Replies};
 use crate::server_error::ServerError;
 use crate::statement::{Refusal, Statement};
-use driver::{Command, KernelStamp, OpError, Reply, Session, Value, ValueRef};
+use driver::{
+    Admission, Command, Exchange, KernelStamp, OpError, Phase, Reply, Session, Step, Value, ValueRef,
+};
 use socket::Buffer;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::os::fd::RawFd;
 use std::task::Poll;
 use units::Outcome;
@@ -34,30 +36,12 @@ pub(crate) struct Statements {
 pub struct PostgresSession {
     link: Link,
     buffer: Buffer,
-    out: Vec<u8>,
-    /// How much of `out` the link has taken.
-    sent: usize,
-    phase: Phase,
+    exchange: Exchange,
     replies: Replies,
     statements: Statements,
-    arrived: Option<KernelStamp>,
     trouble: Trouble,
     key: Option<CancelKey>,
     abandoned: Abandoned,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
-    /// Commands are being collected.
-    Staging,
-    /// Some bytes of the batch have not been taken by the kernel.
-    Sending,
-    /// All bytes were taken; the answers are awaited.
-    Receiving,
-    /// The replies are there until the next `stage`.
-    Done,
-    /// The connection can't be used any more.
-    Broken,
 }
 
 /// What went wrong beside what the server said itself.
@@ -73,21 +57,14 @@ enum Trouble {
     Garbage(Garbage),
 }
 
-const OUT_ROOM: usize = 4096;
-
 impl PostgresSession {
     pub(crate) fn new(client: Client, statements: Statements, abandoned: Abandoned) -> PostgresSession {
-        let mut out = vec![1; OUT_ROOM]; // touched, so that the first request faults no page
-        out.clear();
         PostgresSession {
             link: client.link,
             buffer: client.buffer,
-            out,
-            sent: 0,
-            phase: Phase::Staging,
+            exchange: Exchange::default(),
             replies: Replies::new(),
             statements,
-            arrived: None,
             trouble: Trouble::None,
             key: client.key,
             abandoned,
@@ -99,9 +76,7 @@ impl PostgresSession {
     fn forget(&mut self) {
         self.replies.clear();
         self.buffer.forget_parsed();
-        self.out.clear();
-        self.sent = 0;
-        self.phase = Phase::Staging;
+        self.exchange.forget();
         self.trouble = Trouble::None;
     }
 
@@ -115,9 +90,8 @@ impl PostgresSession {
 
     #[cold]
     fn lose(&mut self, outcome: Outcome, trouble: Trouble) -> Poll<Result<(), OpError>> {
-        self.phase = Phase::Broken;
         self.trouble = trouble;
-        Poll::Ready(Err(OpError::lost(outcome)))
+        self.exchange.lose(outcome)
     }
 
     #[cold]
@@ -125,25 +99,6 @@ impl PostgresSession {
         let trouble =
             if error.kind() == ErrorKind::UnexpectedEof { Trouble::Closed } else { Trouble::Io(error) };
         self.lose(Outcome::ConnectionLost, trouble)
-    }
-
-    /// Hands the batch to the kernel; true when it took all of it.
-    #[inline]
-    fn send(&mut self) -> io::Result<bool> {
-        let blocked = |error: io::Error| {
-            if error.kind() == ErrorKind::WouldBlock { Ok(false) } else { Err(error) }
-        };
-        while self.sent < self.out.len() {
-            match self.link.write(&self.out[self.sent..]) {
-                Ok(count) => self.sent += count,
-                Err(error) => return blocked(error),
-            }
-        }
-        if let Err(error) = self.link.flush() {
-            return blocked(error);
-        }
-        self.phase = Phase::Receiving;
-        Ok(true)
     }
 
     /// Reads until the batch is answered or nothing more is there.
@@ -178,11 +133,11 @@ impl PostgresSession {
 
     #[inline]
     fn complete(&mut self) -> Result<(), OpError> {
-        self.phase = Phase::Done;
         // The stamp belongs to the last segment that was read. It is that of the answer's last byte unless
         // something followed the answer, or TLS had to wait for the end of a record.
         let upper_bound = self.link.tls().is_some() || !self.buffer.unparsed().is_empty();
-        self.arrived = self.link.stamp().map(|realtime_ns| KernelStamp { realtime_ns, upper_bound });
+        let stamp = |realtime_ns| KernelStamp { realtime_ns, upper_bound };
+        self.exchange.complete(self.link.stamp().map(stamp));
         self.replies.failure().map_or(Ok(()), Err)
     }
 
@@ -201,14 +156,14 @@ impl Session for PostgresSession {
 
     #[inline]
     fn stage(&mut self, command: Command<'_>) -> Result<(), OpError> {
-        match self.phase {
-            Phase::Staging => {}
-            Phase::Done => self.forget(),
-            Phase::Broken => return Err(OpError::lost(Outcome::ConnectionLost)),
-            Phase::Sending | Phase::Receiving => {
+        match self.exchange.admission() {
+            Admission::Next => {}
+            Admission::First => self.forget(),
+            Admission::InFlight => {
                 self.trouble = Trouble::InFlight;
                 return Err(OpError::refused(Outcome::Protocol));
             }
+            Admission::Broken => return Err(OpError::lost(Outcome::ConnectionLost)),
         }
         let (statement, arguments, asked): (&Statement, &[Value<'_>], Asked) = match command {
             Command::Statement { index, arguments } => {
@@ -224,7 +179,7 @@ impl Session for PostgresSession {
             Command::Rollback => (&self.statements.rollback, &[], Asked::Control),
             Command::KeyValue(_) => return Err(self.refuse(Trouble::KeyValue)),
         };
-        if let Err(refusal) = statement.encode(&mut self.out, arguments) {
+        if let Err(refusal) = statement.encode(self.exchange.out(), arguments) {
             let index = if let Command::Statement { index, .. } = command { index } else { 0 };
             return Err(self.refuse(Trouble::Refused(index, refusal)));
         }
@@ -234,34 +189,20 @@ impl Session for PostgresSession {
 
     #[inline]
     fn waits_to_send(&self) -> bool {
-        matches!(self.phase, Phase::Sending)
+        self.exchange.waits_to_send()
     }
 
     #[inline]
     fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
-        match self.phase {
-            Phase::Staging if self.replies.is_empty() => return Poll::Ready(Ok(())),
-            Phase::Staging => {
-                self.out.extend_from_slice(&SYNC);
-                self.arrived = None;
-                self.phase = Phase::Sending;
-                match self.send() {
-                    Ok(true) => return Poll::Pending,
-                    Ok(false) => {}
-                    Err(error) => return self.io_failed(error),
-                }
-            }
-            Phase::Sending => {
-                if let Err(error) = self.send() {
-                    return self.io_failed(error);
-                }
-            }
-            Phase::Receiving => {}
-            Phase::Done => return Poll::Ready(Ok(())), // nothing was staged since
-            Phase::Broken => return Poll::Ready(Err(OpError::lost(Outcome::ConnectionLost))),
+        let staged = !self.replies.is_empty();
+        if staged && self.exchange.phase() == Phase::Staging {
+            self.exchange.out().extend_from_slice(&SYNC);
         }
-        // Also while sending: the server may have to write before it reads on.
-        self.receive()
+        match self.exchange.advance(staged, &mut self.link) {
+            Step::Receive => self.receive(),
+            Step::Over(result) => result,
+            Step::Failed(error) => self.io_failed(error),
+        }
     }
 
     #[inline]
@@ -280,7 +221,7 @@ impl Session for PostgresSession {
 
     #[inline]
     fn arrived(&self) -> Option<KernelStamp> {
-        self.arrived
+        self.exchange.arrived()
     }
 
     fn last_error(&self) -> Option<String> {
@@ -317,7 +258,7 @@ impl Session for PostgresSession {
 
 impl Drop for PostgresSession {
     fn drop(&mut self) {
-        match (self.phase, self.key) {
+        match (self.exchange.phase(), self.key) {
             // A good-bye where it is cheap: without it an idle session's end is an error in the server's log.
             (Phase::Staging | Phase::Done, _) => {
                 let _ = self.link.write(&TERMINATE).and_then(|_| self.link.flush());

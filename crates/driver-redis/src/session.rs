@@ -2,7 +2,10 @@
 
 use crate::codec::{self, Garbage, MESSAGE_LIMIT};
 use crate::replies::{Asked, Replies};
-use driver::{Command, KernelStamp, KeyValue, OpError, Reply, Session, Value, ValueRef};
+use driver::{
+    Admission, Command, Exchange, KernelStamp, KeyValue, OpError, Phase, Reply, Session, Step, Value,
+    ValueRef,
+};
 use socket::{Buffer, Socket};
 use std::io::{self, ErrorKind};
 use std::os::fd::RawFd;
@@ -15,28 +18,10 @@ use units::Outcome;
 pub struct RedisSession {
     socket: Socket,
     buffer: Buffer,
-    out: Vec<u8>,
-    /// How much of `out` the kernel has taken.
-    sent: usize,
-    phase: Phase,
+    exchange: Exchange,
     replies: Replies,
     stamp: Option<u64>,
-    arrived: Option<KernelStamp>,
     trouble: Trouble,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
-    /// Commands are being collected.
-    Staging,
-    /// Some bytes of the batch have not been taken by the kernel.
-    Sending,
-    /// All bytes were taken; the answers are awaited.
-    Receiving,
-    /// The replies are there until the next `stage`.
-    Done,
-    /// The connection can't be used any more.
-    Broken,
 }
 
 /// What went wrong beside what the server said itself.
@@ -52,21 +37,14 @@ enum Trouble {
     Garbage(Garbage),
 }
 
-const OUT_ROOM: usize = 4096;
-
 impl RedisSession {
     pub(crate) fn new(socket: Socket) -> RedisSession {
-        let mut out = vec![1; OUT_ROOM]; // touched, so that the first request faults no page
-        out.clear();
         RedisSession {
             socket,
             buffer: Buffer::new(MESSAGE_LIMIT),
-            out,
-            sent: 0,
-            phase: Phase::Staging,
+            exchange: Exchange::default(),
             replies: Replies::new(),
             stamp: None,
-            arrived: None,
             trouble: Trouble::None,
         }
     }
@@ -76,9 +54,7 @@ impl RedisSession {
     fn forget(&mut self) {
         self.replies.clear();
         self.buffer.forget_parsed();
-        self.out.clear();
-        self.sent = 0;
-        self.phase = Phase::Staging;
+        self.exchange.forget();
         self.trouble = Trouble::None;
     }
 
@@ -92,14 +68,13 @@ impl RedisSession {
 
     #[cold]
     fn lose(&mut self, outcome: Outcome, trouble: Trouble) -> Poll<Result<(), OpError>> {
-        self.phase = Phase::Broken;
         self.trouble = trouble;
-        Poll::Ready(Err(OpError::lost(outcome)))
+        self.exchange.lose(outcome)
     }
 
     #[inline]
     fn stage_key_value(&mut self, operation: KeyValue<'_>) -> Option<Asked> {
-        let out = &mut self.out;
+        let out = self.exchange.out();
         let asked = match operation {
             KeyValue::Read { key, field: None } => {
                 codec::command(out, 2);
@@ -135,20 +110,6 @@ impl RedisSession {
         Some(asked)
     }
 
-    /// Hands the batch to the kernel; true when it took all of it.
-    #[inline]
-    fn send(&mut self) -> io::Result<bool> {
-        while self.sent < self.out.len() {
-            match self.socket.send(&self.out[self.sent..]) {
-                Ok(count) => self.sent += count,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(error) => return Err(error),
-            }
-        }
-        self.phase = Phase::Receiving;
-        Ok(true)
-    }
-
     /// Reads until the batch is answered or nothing more is there.
     #[inline]
     fn receive(&mut self) -> Poll<Result<(), OpError>> {
@@ -180,12 +141,12 @@ impl RedisSession {
     #[inline]
     fn complete(&mut self) -> Poll<Result<(), OpError>> {
         // Answers have no numbers: one too many would be taken for the next request's.
-        if self.phase == Phase::Sending || !self.buffer.unparsed().is_empty() {
+        if self.exchange.phase() == Phase::Sending || !self.buffer.unparsed().is_empty() {
             return self.lose(Outcome::Protocol, Trouble::Garbage(Garbage::Surplus));
         }
-        self.phase = Phase::Done;
         // Nothing follows the answer, so the last segment that was read carried its last byte.
-        self.arrived = self.stamp.map(|realtime_ns| KernelStamp { realtime_ns, upper_bound: false });
+        let stamp = |realtime_ns| KernelStamp { realtime_ns, upper_bound: false };
+        self.exchange.complete(self.stamp.map(stamp));
         Poll::Ready(self.replies.failure().map_or(Ok(()), Err))
     }
 }
@@ -198,23 +159,23 @@ impl Session for RedisSession {
 
     #[inline]
     fn waits_to_send(&self) -> bool {
-        matches!(self.phase, Phase::Sending)
+        self.exchange.waits_to_send()
     }
 
     #[inline]
     fn stage(&mut self, command: Command<'_>) -> Result<(), OpError> {
-        match self.phase {
-            Phase::Staging => {}
-            Phase::Done => self.forget(),
-            Phase::Broken => return Err(OpError::lost(Outcome::ConnectionLost)),
-            Phase::Sending | Phase::Receiving => {
+        match self.exchange.admission() {
+            Admission::Next => {}
+            Admission::First => self.forget(),
+            Admission::InFlight => {
                 self.trouble = Trouble::InFlight;
                 return Err(OpError::refused(Outcome::Protocol));
             }
+            Admission::Broken => return Err(OpError::lost(Outcome::ConnectionLost)),
         }
         let asked = match command {
             Command::Ping => {
-                self.out.extend_from_slice(b"*1\r\n$4\r\nPING\r\n");
+                self.exchange.out().extend_from_slice(b"*1\r\n$4\r\nPING\r\n");
                 Asked::Ping
             }
             Command::KeyValue(operation) => match self.stage_key_value(operation) {
@@ -232,28 +193,11 @@ impl Session for RedisSession {
 
     #[inline]
     fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
-        match self.phase {
-            Phase::Staging if self.replies.is_empty() => return Poll::Ready(Ok(())),
-            Phase::Staging => {
-                self.arrived = None;
-                self.phase = Phase::Sending;
-                match self.send() {
-                    Ok(true) => return Poll::Pending,
-                    Ok(false) => {}
-                    Err(error) => return self.lose(Outcome::ConnectionLost, Trouble::Io(error)),
-                }
-            }
-            Phase::Sending => {
-                if let Err(error) = self.send() {
-                    return self.lose(Outcome::ConnectionLost, Trouble::Io(error));
-                }
-            }
-            Phase::Receiving => {}
-            Phase::Done => return Poll::Ready(Ok(())), // nothing was staged since
-            Phase::Broken => return Poll::Ready(Err(OpError::lost(Outcome::ConnectionLost))),
+        match self.exchange.advance(!self.replies.is_empty(), &mut self.socket) {
+            Step::Receive => self.receive(),
+            Step::Over(result) => result,
+            Step::Failed(error) => self.lose(Outcome::ConnectionLost, Trouble::Io(error)),
         }
-        // Also while sending: the server may have to write before it reads on.
-        self.receive()
     }
 
     #[inline]
@@ -262,7 +206,7 @@ impl Session for RedisSession {
     }
 
     fn value(&self, command: usize, row: usize, column: usize) -> Option<ValueRef<'_>> {
-        if row > 0 || self.phase != Phase::Done {
+        if row > 0 || self.exchange.phase() != Phase::Done {
             return None;
         }
         let (begin, end) = self.replies.value(command, column)?;
@@ -272,7 +216,7 @@ impl Session for RedisSession {
 
     #[inline]
     fn arrived(&self) -> Option<KernelStamp> {
-        self.arrived
+        self.exchange.arrived()
     }
 
     fn last_error(&self) -> Option<String> {

@@ -26,6 +26,7 @@ mod command;
 pub mod conformance;
 mod conversation;
 mod error;
+mod exchange;
 mod target;
 mod url;
 
@@ -34,6 +35,7 @@ pub use command::{
 };
 pub use conversation::{Conversation, Direct};
 pub use error::OpError;
+pub use exchange::{Admission, Exchange, Phase, Step};
 pub use target::{
     Administration, BulkRows, Canceller, ConnectError, Execution, KernelStamp, Reply, Session, Target,
     TargetFacts,

@@ -7,6 +7,7 @@
 
 mod buffer;
 mod deadline;
+mod stamps;
 mod stream;
 
 pub use buffer::Buffer;

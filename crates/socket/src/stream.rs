@@ -1,6 +1,7 @@
 //! Non-blocking sockets with the kernel's receive stamps.
 
 use crate::Deadline;
+use crate::stamps::{ask_for_stamps, receive_stamped};
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -148,74 +149,21 @@ impl Socket {
     }
 }
 
+impl io::Write for Socket {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.send(bytes)
+    }
+
+    /// Nothing is held back.
+    #[inline]
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 #[cold]
 fn retry_if_interrupted() -> io::Result<()> {
     let error = io::Error::last_os_error();
     if error.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(error) }
-}
-
-#[cfg(target_os = "linux")]
-fn ask_for_stamps(fd: RawFd) -> bool {
-    // Stamps are taken where a segment enters this host's stack, and are reported in software's own clock.
-    let flags: libc::c_uint = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
-    // SAFETY: the option takes one unsigned integer of this size.
-    let result = unsafe {
-        libc::setsockopt(
-            fd,
-            libc::SOL_SOCKET,
-            libc::SO_TIMESTAMPING,
-            (&raw const flags).cast(),
-            size_of_val(&flags) as libc::socklen_t,
-        )
-    };
-    result == 0
-}
-
-#[cfg(not(target_os = "linux"))]
-fn ask_for_stamps(_fd: RawFd) -> bool {
-    false
-}
-
-/// Room for one stamp message (a header and three timespecs), aligned as the kernel wants it.
-#[cfg(target_os = "linux")]
-#[repr(C, align(8))]
-struct Control([std::mem::MaybeUninit<u8>; 96]);
-
-#[cfg(target_os = "linux")]
-#[inline]
-fn receive_stamped(fd: RawFd, room: &mut [u8]) -> (isize, Option<u64>) {
-    let mut control = Control([std::mem::MaybeUninit::uninit(); 96]);
-    let mut vector = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
-    // SAFETY: an all-zero msghdr is valid (musl has private padding fields); all pointers that are set below
-    // outlive the call, and the control messages are read only as far as the kernel says it wrote them.
-    unsafe {
-        let mut message: libc::msghdr = std::mem::zeroed();
-        message.msg_iov = &mut vector;
-        message.msg_iovlen = 1;
-        message.msg_control = control.0.as_mut_ptr().cast();
-        message.msg_controllen = size_of::<Control>() as _;
-        let received = libc::recvmsg(fd, &mut message, 0);
-        if received <= 0 {
-            return (received, None);
-        }
-        let mut stamp = None;
-        let mut header = libc::CMSG_FIRSTHDR(&message);
-        while !header.is_null() {
-            if (*header).cmsg_level == libc::SOL_SOCKET && (*header).cmsg_type == libc::SO_TIMESTAMPING {
-                let time = libc::CMSG_DATA(header).cast::<libc::timespec>().read_unaligned();
-                // Zero: the segment arrived before stamps were switched on.
-                if time.tv_sec > 0 {
-                    stamp = Some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64);
-                }
-            }
-            header = libc::CMSG_NXTHDR(&message, header);
-        }
-        (received, stamp)
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn receive_stamped(fd: RawFd, room: &mut [u8]) -> (isize, Option<u64>) {
-    // SAFETY: the pointer and length are those of a live, writable slice.
-    (unsafe { libc::recv(fd, room.as_mut_ptr().cast(), room.len(), 0) }, None)
 }

@@ -108,12 +108,12 @@ pub(super) fn kernel_stamps<F: Fixture>(fixture: &F) -> Result<(), String> {
             .ok_or_else(|| "a fixture of a target with stamps must tell the time".to_owned())
     };
     let mut session = connect(fixture, &[], None)?;
-    for _ in 0..100 {
+    for number in 1..=100 {
         let before = if promised { now()? } else { 0 };
         let reply = Direct::new(&mut session).ask(Command::Ping);
         told(reply, &session, "ping")?;
         let Some(stamp) = session.arrived() else {
-            ensure(!promised, || "a promised kernel stamp is missing".to_owned())?;
+            ensure(!promised, || format!("a promised kernel stamp is missing, that of answer {number}"))?;
             continue;
         };
         ensure(promised, || "there is a kernel stamp that the facts deny".to_owned())?;
