@@ -12,8 +12,10 @@ mod drift;
 mod goodness;
 mod histogram;
 mod longrun;
+mod meetings;
 mod moments;
 mod order;
+mod rounds;
 mod settling;
 
 pub use association::{Association, IntervalSeries, METHOD_SHIFTS, association};
@@ -23,5 +25,10 @@ pub use distribution::{Distribution, METHOD_NO_INTERVAL, METHOD_ORDER, View};
 pub use drift::Drift;
 pub use goodness::{TestResult, anderson_darling_exponential, kolmogorov_smirnov_exponential};
 pub use histogram::{LogHistogram, Ranks};
+pub use meetings::{Meetings, Round, meetings};
 pub use moments::{METHOD_BOOTSTRAP, METHOD_FEW, METHOD_NO_BLOCKS, Moments};
+pub use rounds::{
+    FEWEST_PAIRS, METHOD_ROUNDS, RankCorrelation, RoundsRatio, carried_scatter, holm, rank_correlation,
+    ratio_of_rounds,
+};
 pub use settling::{FEWEST_WINDOWS, Recovery, Settled, Settling, Window, recovery};
