@@ -1,6 +1,6 @@
 //! What is known of a run only at its end.
 
-use crate::JvmLogFacts;
+use crate::{JvmLogFacts, ServerLogFacts};
 use units::{Instant, Outcome};
 
 /// How a run ended.
@@ -37,6 +37,8 @@ pub struct EndOfRun {
     pub facts: Vec<(String, String)>,
     /// Logs of JVMs whose pauses are among the events.
     pub jvm_logs: Vec<JvmLogFacts>,
+    /// Logs of database servers whose checkpoints and the like are among the events.
+    pub server_logs: Vec<ServerLogFacts>,
 }
 
 impl EndOfRun {
@@ -52,6 +54,7 @@ impl EndOfRun {
             trouble: None,
             facts: Vec::new(),
             jvm_logs: Vec::new(),
+            server_logs: Vec::new(),
         }
     }
 }

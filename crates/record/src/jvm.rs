@@ -45,7 +45,7 @@ pub struct JvmLogFacts {
     pub format: String,
     /// By which clock its lines were placed and how exactly, in words; empty where they were not.
     pub aligned_by: String,
-    /// Why none of its lines could be placed.
+    /// Why it tells nothing of the recording, or not all: none of its lines could be placed, it covers another time.
     pub trouble: Option<String>,
     /// Pauses of all threads.
     pub pauses: u64,

@@ -35,6 +35,8 @@ mod ring;
 mod sample;
 mod scan;
 mod sealed;
+mod server_log;
+mod stated;
 mod table;
 mod thrift;
 mod truth;
@@ -55,6 +57,8 @@ pub use reader::{Recording, conclude};
 pub use recorder::{EventSink, Finished, NoiseSink, Recorder, RecorderConfig, lower_priority};
 pub use ring::{Consumer, Producer, ring};
 pub use sample::{Measure, NO_SESSION, RawSample, Sample, SampleBatch, flags};
+pub use server_log::{ServerLogFacts, ServerTold};
+pub use stated::{Stated, StatedFrom, StatedQuantile};
 pub use truth::{
     CLIENT_RULE, TruthEnd, TruthEvents, TruthFinished, TruthHeader, TruthLog, TruthProducer, TruthRecorder,
     TruthRecorderConfig, TruthRow, TruthStaleness, TruthWriter, key_hash,

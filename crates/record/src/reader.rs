@@ -5,10 +5,12 @@ use crate::parts::{self, Part};
 use crate::sealed;
 use crate::table::anchors::{ANCHORS, RunAnchor};
 use crate::table::small::Row;
-use crate::table::{sample, small};
+use crate::table::{sample, small, stated};
 use crate::wire::{self, RunFile};
 use crate::writer::{RUN_FILE, SUMMARY_FILE, write_run_file};
-use crate::{EndOfRun, Event, NoiseObservation, NoiseSourceFacts, RecordError, RecordedVerdict, RunHeader};
+use crate::{
+    EndOfRun, Event, NoiseObservation, NoiseSourceFacts, RecordError, RecordedVerdict, RunHeader, Stated,
+};
 use clock::Anchor;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -120,6 +122,14 @@ impl Recording {
     /// [`RecordError::Io`] if the directory can't be listed.
     pub fn anchors(&self) -> Result<Vec<Anchor>, RecordError> {
         Ok(self.read_rows(ANCHORS)?.into_iter().map(|row: RunAnchor| row.0).collect())
+    }
+
+    /// What another tool stated of the run, in its order; empty but for imports.
+    ///
+    /// # Errors
+    /// [`RecordError::Io`] if the directory can't be listed.
+    pub fn stated(&self) -> Result<Vec<Stated>, RecordError> {
+        Ok(stated::statements(&self.read_rows(stated::STATED)?))
     }
 
     /// The noise sources, available or not; an observation's `source` is an index.

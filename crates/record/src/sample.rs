@@ -95,9 +95,14 @@ impl Sample {
     }
 
     /// ready − intended: the sessions were all busy. A request that none ever took has waited until its
-    /// censoring time.
+    /// censoring time. `None` too for one that was answered and whose `ready` is not known: an import's.
     pub fn pool_wait(&self) -> Option<Nanos> {
-        if self.ready.is_some() { self.ready } else { self.completed }.since(self.intended)
+        let until = match self.ready.get() {
+            Some(ready) => ready,
+            None if !self.sent.is_some() && self.outcome.is_censored() => self.completed,
+            None => Instant::NONE,
+        };
+        until.since(self.intended)
     }
 
     /// sent − ready: the harness's own delay before.

@@ -7,12 +7,12 @@ use crate::sealed::{self, PartFacts, ROWS_MAX};
 use crate::table::anchors::{ANCHORS, RunAnchor};
 use crate::table::sample;
 use crate::table::small::Row;
-use crate::table::{SampleReader, small};
+use crate::table::{SampleReader, small, stated};
 use crate::truth::TRUTH_FILE;
 use crate::wire::{self, RunFile};
 use crate::{
     Columns, EndOfRun, Event, NoiseObservation, NoiseSourceFacts, Provenance, RecordError, RunHeader, Sample,
-    SampleBatch,
+    SampleBatch, Stated,
 };
 use clock::Anchor;
 use std::collections::BTreeMap;
@@ -204,6 +204,24 @@ impl RecordingWriter {
     pub fn update_header(&mut self, header: &RunHeader) -> Result<(), RecordError> {
         self.run.header = header.clone();
         self.write_run_file()
+    }
+
+    /// Writes what another tool stated of the run, `stated.parquet`; replaces what was written before.
+    ///
+    /// # Errors
+    /// [`RecordError::Io`] when it can't be written, [`RecordError::Encode`] for more than a million figures.
+    pub fn set_stated(&mut self, all: &[Stated]) -> Result<(), RecordError> {
+        let path = self.dir.join(stated::STATED).with_extension("parquet");
+        let encode = |reason: String| RecordError::Encode { path: path.clone(), reason };
+        let figures = stated::figures(all);
+        if figures.len() > ROWS_MAX {
+            return Err(encode(format!("{} figures, and the table has room for {ROWS_MAX}", figures.len())));
+        }
+        let (table, run_id, client) =
+            (stated::STATED.to_owned(), self.run.run_id.clone(), self.run.header.client);
+        let facts = PartFacts { table, run_id, client, first: 0, last: 0 };
+        let bytes = Row::encode(&figures, &facts).map_err(|error| encode(one_line(error)))?;
+        parts::write_whole(&path, &bytes)
     }
 
     /// Writes `summary.json`.

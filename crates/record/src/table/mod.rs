@@ -5,5 +5,6 @@ pub(crate) mod column;
 pub(crate) mod sample;
 mod sample_read;
 pub(crate) mod small;
+pub(crate) mod stated;
 
 pub(crate) use sample_read::SampleReader;

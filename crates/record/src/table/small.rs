@@ -20,11 +20,11 @@ pub(crate) trait Row: Sized {
     fn decode(file: &SealedFile) -> Result<Vec<Self>, String>;
 }
 
-fn column(instant: Instant) -> Option<i64> {
+pub(super) fn column(instant: Instant) -> Option<i64> {
     instant.get().map(|i| i.0.cast_signed())
 }
 
-fn instant(column: Option<i64>) -> Instant {
+pub(super) fn instant(column: Option<i64>) -> Instant {
     column.map_or(Instant::NONE, |ns| Instant(ns.cast_unsigned()))
 }
 
@@ -123,7 +123,7 @@ impl Row for Event {
     }
 }
 
-fn texts(file: &SealedFile, name: &'static str, rows: usize) -> Result<Vec<String>, String> {
+pub(super) fn texts(file: &SealedFile, name: &'static str, rows: usize) -> Result<Vec<String>, String> {
     let mut source = ColumnSource::<ByteArrayType>::new(name, file.column(name)?)?;
     source.advance(rows)?;
     Ok(source.values().iter().map(|text| String::from_utf8_lossy(text.data()).into_owned()).collect())

@@ -5,6 +5,7 @@
 //! that would make an old reader wrong gets a new format number and a module of its own beside `v1`.
 
 mod jvm_v1;
+mod server_log_v1;
 mod v1;
 pub(crate) mod whole;
 

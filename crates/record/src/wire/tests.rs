@@ -1,6 +1,7 @@
 use super::*;
 use crate::{
-    Ending, HostFacts, JvmLogFacts, LoadFacts, LoadModel, NoiseSourceFacts, PhaseFacts, PhaseKind, Provenance,
+    Ending, HostFacts, JvmLogFacts, LoadFacts, LoadModel, NoiseSourceFacts, PhaseFacts, PhaseKind,
+    Provenance, ServerLogFacts,
 };
 use proptest::prelude::*;
 use units::{Instant, Nanos, Outcome, PerSecond};
@@ -85,19 +86,44 @@ fn ends() -> impl Strategy<Value = EndOfRun> {
         any::<String>().prop_map(Ending::Failed)
     ];
     let outcomes = prop::sample::subsequence(Outcome::ALL.to_vec(), 0..5);
-    let jvm_logs = prop::collection::vec(jvm_logs(), 0..3);
+    let logs = (prop::collection::vec(jvm_logs(), 0..3), prop::collection::vec(server_logs(), 0..3));
     let counts = any::<(u64, u64, u64, Option<String>)>();
-    (ending, instants(), counts, outcomes, pairs(), jvm_logs).prop_map(
-        |(ending, at, (samples, dropped, unwritable, trouble), outcomes, facts, jvm_logs)| EndOfRun {
-            ending,
-            at,
-            samples,
-            outcomes: outcomes.into_iter().map(|o| (o, samples ^ 5)).collect(),
-            dropped,
-            unwritable,
+    (ending, instants(), counts, outcomes, pairs(), logs).prop_map(
+        |(ending, at, (samples, dropped, unwritable, trouble), outcomes, facts, (jvm_logs, server_logs))| {
+            EndOfRun {
+                ending,
+                at,
+                samples,
+                outcomes: outcomes.into_iter().map(|o| (o, samples ^ 5)).collect(),
+                dropped,
+                unwritable,
+                trouble,
+                facts,
+                jvm_logs,
+                server_logs,
+            }
+        },
+    )
+}
+
+fn server_logs() -> impl Strategy<Value = ServerLogFacts> {
+    let longest = any::<Option<u64>>().prop_map(|time| time.map(Nanos));
+    (any::<([String; 3], Option<String>)>(), any::<[u64; 8]>(), longest, any::<Vec<String>>()).prop_map(
+        |(([file, format, aligned_by], trouble), counts, longest_checkpoint, examples)| ServerLogFacts {
+            file,
+            format,
+            aligned_by,
             trouble,
-            facts,
-            jvm_logs,
+            checkpoints: counts[0],
+            longest_checkpoint,
+            vacuums: counts[1],
+            lock_waits: counts[2],
+            durations: counts[3],
+            others: counts[4],
+            outside: counts[5],
+            not_understood: counts[6],
+            checkpoints_in_all: counts[7],
+            examples,
         },
     )
 }

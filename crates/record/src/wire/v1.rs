@@ -2,6 +2,7 @@
 
 use super::RunFile;
 use super::jvm_v1::JvmLog;
+use super::server_log_v1::ServerLog;
 use super::whole::Whole;
 use crate::{
     EndOfRun, Ending, HostFacts, LoadFacts, LoadModel, NoiseSourceFacts, PhaseFacts, PhaseKind, Provenance,
@@ -157,6 +158,8 @@ struct End {
     facts: Pairs,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     jvm_logs: Vec<JvmLog>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    server_logs: Vec<ServerLog>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -395,6 +398,7 @@ impl End {
             parts: parts.to_vec(),
             facts: end.facts.clone(),
             jvm_logs: end.jvm_logs.iter().map(JvmLog::from_domain).collect(),
+            server_logs: end.server_logs.iter().map(ServerLog::from_domain).collect(),
         }
     }
 
@@ -418,6 +422,7 @@ impl End {
             trouble: self.trouble,
             facts: self.facts,
             jvm_logs: self.jvm_logs.into_iter().map(JvmLog::into_domain).collect(),
+            server_logs: self.server_logs.into_iter().map(ServerLog::into_domain).collect(),
         };
         Ok((end, self.parts))
     }

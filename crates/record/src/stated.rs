@@ -1,0 +1,94 @@
+//! What another tool stated of its run: figures without the requests behind them.
+
+use units::{Instant, Nanos, Quantile};
+
+/// The moment that a tool's figures count from, as far as it says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StatedFrom {
+    /// The moment at which the schedule wanted the request: the figures are response times.
+    Schedule,
+    /// The moment at which the request was sent: service times.
+    Send,
+    /// The tool does not say.
+    #[default]
+    Unsaid,
+}
+
+impl StatedFrom {
+    /// All of them.
+    pub const ALL: [StatedFrom; 3] = [StatedFrom::Schedule, StatedFrom::Send, StatedFrom::Unsaid];
+
+    /// The name in recordings and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            StatedFrom::Schedule => "schedule",
+            StatedFrom::Send => "send",
+            StatedFrom::Unsaid => "unsaid",
+        }
+    }
+}
+
+/// What a tool stated of one operation, of all of its run or of one interval. What it did not say is absent.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Stated {
+    /// The operation; empty for all together.
+    pub operation: String,
+    /// The tool's own name of what it measured.
+    pub measure: String,
+    /// From when the figures count.
+    pub counted_from: StatedFrom,
+    /// The interval that the figures are of; `None` for the whole run.
+    pub interval: Option<(Instant, Instant)>,
+    /// How many were measured.
+    pub count: Option<u64>,
+    /// Mean.
+    pub mean: Option<Nanos>,
+    /// Smallest.
+    pub min: Option<Nanos>,
+    /// Largest.
+    pub max: Option<Nanos>,
+    /// Quantiles that it printed, ascending.
+    pub quantiles: Vec<(Quantile, Nanos)>,
+    /// Where it counted in buckets: a value, and how many took at most that long; ascending.
+    pub cumulative: Vec<(Nanos, u64)>,
+    /// The finest step that its figures can show.
+    pub resolution: Option<Nanos>,
+    /// Width of its buckets relative to the value.
+    pub relative_resolution: Option<f64>,
+}
+
+/// What the statement says of one quantile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StatedQuantile {
+    /// The tool printed it.
+    Told(Nanos),
+    /// It lies in a bucket: above the first, and at most the second.
+    Within(Nanos, Nanos),
+    /// Nothing is told.
+    NotTold,
+}
+
+impl Stated {
+    /// What is said of a quantile; nothing is interpolated.
+    pub fn quantile(&self, q: Quantile) -> StatedQuantile {
+        let printed = self.quantiles.iter().find(|(printed, _)| (printed.get() - q.get()).abs() < 1e-9);
+        if let Some((_, value)) = printed {
+            return StatedQuantile::Told(*value);
+        }
+        if let Some(max) = self.max.filter(|_| q.get() >= 1.0) {
+            return StatedQuantile::Told(max);
+        }
+        self.bucket_of(q).unwrap_or(StatedQuantile::NotTold)
+    }
+
+    /// The first bucket begins at the smallest value, if that is known, else at zero.
+    fn bucket_of(&self, q: Quantile) -> Option<StatedQuantile> {
+        let (_, total) = *self.cumulative.last()?;
+        let rank = q.rank(total);
+        let at = self.cumulative.iter().position(|(_, count)| *count >= rank)?;
+        let (at_most, _) = self.cumulative[at];
+        let before = at.checked_sub(1).map(|before| self.cumulative[before].0);
+        let above = before.or(self.min).unwrap_or(Nanos::ZERO).min(at_most);
+        Some(StatedQuantile::Within(above, at_most))
+    }
+}
