@@ -34,12 +34,7 @@ pub(crate) fn sources(watch: &Watch) -> Vec<Box<dyn NoiseSource>> {
         Err(why) => return vec![Box::new(Missing(why))],
     };
     let make = |name: &String| -> [Box<dyn NoiseSource>; 2] {
-        let of = |what| Device {
-            name: name.clone(),
-            what,
-            table: SharedTable::clone(&table),
-            before: Counts::default(),
-        };
+        let of = |what| Device { name: name.clone(), what, table: SharedTable::clone(&table), before: None };
         [Box::new(of(What::Time)), Box::new(of(What::Depth))]
     };
     names.iter().flat_map(make).collect()
@@ -83,7 +78,8 @@ struct Device {
     name: String,
     what: What,
     table: SharedTable<Devices>,
-    before: Counts,
+    /// None after a failure: the next reading would tell of more than its own window.
+    before: Option<Counts>,
 }
 
 impl Device {
@@ -112,14 +108,16 @@ impl NoiseSource for Device {
     }
 
     fn open(&mut self) -> Result<(), Unavailable> {
-        self.before = self.counts()?;
+        self.before = Some(self.counts()?);
         Ok(())
     }
 
     /// A window without an I/O has no mean time.
     fn read(&mut self, elapsed_ns: u64) -> Option<f64> {
+        let before = self.before.take();
         let now = self.counts().ok()?;
-        let before = std::mem::replace(&mut self.before, now);
+        self.before = Some(now);
+        let before = before?;
         let done = now.done.checked_sub(before.done)?;
         match self.what {
             What::Time => {
@@ -194,6 +192,11 @@ mod tests {
         assert_eq!(sources[0].read(60_000_000), Some(3e6));
         assert_eq!(sources[1].read(60_000_000), Some(0.5));
         assert_eq!((sources[0].read(1_000), sources[1].read(1_000)), (None, Some(0.0)));
+        // After a reading that failed, the next one would be of two windows.
+        planted.write("proc/diskstats", "");
+        assert_eq!(sources[1].read(1_000), None);
+        planted.write("proc/diskstats", &TEXT.replace("300 700", "300 790"));
+        assert_eq!((sources[1].read(1_000), sources[1].read(1_000)), (None, Some(0.0)));
     }
 
     #[test]

@@ -35,6 +35,8 @@ const PERIOD_MAX: Nanos = Nanos::from_millis(20);
 const COST_MAX: f64 = 0.007;
 /// As the workers ask for; see `clock::ask_for_short_slices`.
 const SLICE: Nanos = Nanos::from_micros(100);
+/// How the names of hiccup threads begin.
+pub(crate) const THREADS: &str = "hiccup-";
 /// The name of the source that tells that somebody watched.
 pub const WATCHED: &str = "hiccup watched";
 
@@ -149,6 +151,10 @@ impl OnCpu {
             let pinned = clock::pin_to(lane.cpu);
             clock::set_timer_slack(Nanos(1));
             clock::ask_for_short_slices(SLICE);
+            if pinned {
+                // Before anybody is told: `Watched` is opened next, and must see that this CPU has a thread.
+                lane.until.store(clock.now().0.max(1), Ordering::Relaxed);
+            }
             // Whoever opens the source waits for this.
             let _ = ready.send(pinned);
             if pinned {
@@ -180,7 +186,7 @@ impl NoiseSource for OnCpu {
     fn open(&mut self) -> Result<(), Unavailable> {
         let (tell_ready, ready) = mpsc::channel();
         let (tell, found) = mpsc::channel();
-        let named = std::thread::Builder::new().name(format!("hiccup-{}", self.lane.cpu));
+        let named = std::thread::Builder::new().name(format!("{THREADS}{}", self.lane.cpu));
         let thread = named.spawn(self.work(tell_ready, tell));
         self.thread =
             Some(thread.map_err(|error| Unavailable(format!("no thread could be started: {error}")))?);

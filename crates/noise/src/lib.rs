@@ -24,6 +24,7 @@ mod steal;
 mod text;
 mod threads;
 mod timerlat;
+pub mod who;
 
 pub use observer::{Observer, ObserverSink, Spent};
 pub use registry::{FAMILIES, Family, Places, Selection, Watch, registry};
@@ -97,6 +98,9 @@ impl fmt::Display for Unavailable {
 /// Takes intervals: a value, from when, until when.
 pub type Report<'a> = dyn FnMut(f64, Ticks, Ticks) + 'a;
 
+/// Takes intervals of sources that are found while watching: the source's name, a value in ns, from when, until when.
+pub type NamedReport<'a> = dyn FnMut(&str, f64, Ticks, Ticks) + 'a;
+
 /// One observer of the host.
 pub trait NoiseSource: Send {
     /// What it is.
@@ -114,6 +118,9 @@ pub trait NoiseSource: Send {
     /// Hands over what threads of its own saw since the last call: intervals with begin and end, whose place is
     /// known. Most sources have none.
     fn intervals(&mut self, _report: &mut Report<'_>) {}
+
+    /// Hands over intervals whose sources nobody could know before: such as who ran. Most sources have none.
+    fn named(&mut self, _report: &mut NamedReport<'_>) {}
 
     /// Ends what [`NoiseSource::open`] began (threads, settings of the kernel), and gives the CPU time of threads of
     /// its own. Intervals may be asked for once more afterwards.

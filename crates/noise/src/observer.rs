@@ -1,5 +1,6 @@
 //! The housekeeping thread that reads all sources.
 
+use crate::text::always_read;
 use crate::{NoiseSource, Pace, Unavailable};
 use clock::{Clock, LiveClock};
 use record::NoiseSourceFacts;
@@ -15,6 +16,9 @@ const SLOW: u64 = 10;
 pub trait ObserverSink: Send + 'static {
     /// A value of the n-th source over a window, or over an interval.
     fn observe(&mut self, source: usize, value: f64, begin: Ticks, end: Ticks);
+
+    /// A value in ns of a source that was found while watching, over an interval.
+    fn observe_named(&mut self, source: &str, value: f64, begin: Ticks, end: Ticks);
 }
 
 /// What observing cost.
@@ -37,15 +41,17 @@ impl Observer {
     /// priority. Gives what each says of itself, with the measured cost of one reading, in the order of `sources`;
     /// indexes in readings refer to it.
     pub fn start(
-        mut sources: Vec<Box<dyn NoiseSource>>,
+        sources: Vec<Box<dyn NoiseSource>>,
         interval: Nanos,
         clock: LiveClock,
         sink: impl ObserverSink,
     ) -> (Observer, Vec<NoiseSourceFacts>) {
-        let mut facts: Vec<NoiseSourceFacts> =
-            sources.iter_mut().map(|source| facts_of(source.as_mut(), clock)).collect();
-        let opened = sources.into_iter().enumerate().filter(|(index, _)| facts[*index].available.is_ok());
-        let open = opened.map(|(index, source)| Open::new(index, source, clock)).collect();
+        let (mut facts, mut open) = (Vec::new(), Vec::new());
+        for (index, mut source) in sources.into_iter().enumerate() {
+            let (fact, begin) = facts_of(source.as_mut(), clock);
+            facts.push(fact);
+            open.extend(begin.map(|begin| Open::new(index, source, begin)));
+        }
         let stop = Arc::new(AtomicBool::new(false));
         let mut work = Work { open, clock, sink };
         let stopped = Arc::clone(&stop);
@@ -68,22 +74,27 @@ impl Observer {
     }
 }
 
-fn facts_of(source: &mut dyn NoiseSource, clock: LiveClock) -> NoiseSourceFacts {
+/// What a source says of itself and, where it opened, when its first window begins.
+fn facts_of(source: &mut dyn NoiseSource, clock: LiveClock) -> (NoiseSourceFacts, Option<Ticks>) {
     let about = source.describe();
-    NoiseSourceFacts {
-        name: about.name.into_owned(),
-        unit: about.kind.unit().to_owned(),
-        available: open_and_time(source, clock).map_err(|Unavailable(reason)| reason),
-    }
+    let opened = open_and_time(source, clock);
+    let begin = opened.as_ref().ok().map(|(_, begin)| *begin);
+    let available = opened.map(|(cost, _)| cost).map_err(|Unavailable(reason)| reason);
+    (NoiseSourceFacts { name: about.name.into_owned(), unit: about.kind.unit().to_owned(), available }, begin)
 }
 
-fn open_and_time(source: &mut dyn NoiseSource, clock: LiveClock) -> Result<u64, Unavailable> {
+/// The cost of a reading, ns, of files that it may share with other sources too; and when its next window begins: with
+/// the last of these readings, whatever is done before the next one.
+fn open_and_time(source: &mut dyn NoiseSource, clock: LiveClock) -> Result<(u64, Ticks), Unavailable> {
     source.open()?;
     let begin = clock.now();
-    for _ in 0..10 {
-        source.read(1);
-    }
-    Ok(clock.nanos_in(clock.now().0 - begin.0).0 / 10)
+    always_read(|| {
+        for _ in 0..10 {
+            source.read(1);
+        }
+    });
+    let end = clock.now();
+    Ok((clock.nanos_in(end.0 - begin.0).0 / 10, end))
 }
 
 /// A source that could be opened.
@@ -97,9 +108,9 @@ struct Open {
 }
 
 impl Open {
-    fn new(index: usize, source: Box<dyn NoiseSource>, clock: LiveClock) -> Open {
+    fn new(index: usize, source: Box<dyn NoiseSource>, begin: Ticks) -> Open {
         let every = if source.describe().pace == Pace::Slow { SLOW } else { 1 };
-        Open { index, source, every, begin: clock.now() }
+        Open { index, source, every, begin }
     }
 }
 
@@ -130,6 +141,7 @@ impl<S: ObserverSink> Work<S> {
     fn round(&mut self, round: u64, last: bool) {
         for Open { index, source, every, begin } in &mut self.open {
             source.intervals(&mut |value, begin, end| self.sink.observe(*index, value, begin, end));
+            source.named(&mut |name, value, begin, end| self.sink.observe_named(name, value, begin, end));
             if !last && !round.is_multiple_of(*every) {
                 continue;
             }
@@ -148,6 +160,7 @@ impl<S: ObserverSink> Work<S> {
         for Open { index, source, .. } in &mut self.open {
             cpu = cpu + source.close();
             source.intervals(&mut |value, begin, end| self.sink.observe(*index, value, begin, end));
+            source.named(&mut |name, value, begin, end| self.sink.observe_named(name, value, begin, end));
         }
         cpu
     }
@@ -156,7 +169,7 @@ impl<S: ObserverSink> Work<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Description, Kind, Report};
+    use crate::{Description, Kind, NamedReport, Report};
     use std::sync::mpsc::{Sender, channel};
 
     /// Counts its readings, and hands over an interval with each look and one after its end.
@@ -191,10 +204,82 @@ mod tests {
             report(if self.closed { -2.0 } else { -1.0 }, Ticks(3), Ticks(5));
         }
 
+        fn named(&mut self, report: &mut NamedReport<'_>) {
+            if self.closed {
+                report("found", 7.0, Ticks(8), Ticks(9));
+            }
+        }
+
         fn close(&mut self) -> Nanos {
             self.closed = true;
             Nanos::from_secs(3)
         }
+    }
+
+    /// Takes long to open; tells when it began to.
+    struct SlowToOpen(LiveClock, Sender<Ticks>);
+
+    impl NoiseSource for SlowToOpen {
+        fn describe(&self) -> Description {
+            Planted { pace: Pace::Slow, read: 0, closed: false }.describe()
+        }
+
+        fn open(&mut self) -> Result<(), Unavailable> {
+            self.1.send(self.0.now()).expect("somebody listens");
+            clock::pause(Nanos::from_millis(5));
+            Err(Unavailable("after all".to_owned()))
+        }
+
+        fn read(&mut self, _elapsed_ns: u64) -> Option<f64> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_first_window_begins_where_its_counter_does_and_not_when_all_are_open() {
+        let clock = crate::registry::tests::watch().clock;
+        let (told, heard) = channel();
+        let (tell, opened) = channel();
+        let planted = Planted { pace: Pace::Fast, read: 0, closed: false };
+        let sources: Vec<Box<dyn NoiseSource>> = vec![Box::new(planted), Box::new(SlowToOpen(clock, tell))];
+        let (observer, _) = Observer::start(sources, Nanos::from_micros(200), clock, Told(told));
+        observer.stop();
+        let first = heard.iter().find(|o| o.1 > 0.0).expect("a window");
+        assert!(first.2 <= opened.recv().unwrap() && first.2 > Ticks(5), "{first:?}");
+    }
+
+    /// Reads a shared table.
+    struct OfTable(crate::text::SharedTable<()>);
+
+    impl NoiseSource for OfTable {
+        fn describe(&self) -> Description {
+            Planted { pace: Pace::Slow, read: 0, closed: false }.describe()
+        }
+
+        fn open(&mut self) -> Result<(), Unavailable> {
+            Ok(())
+        }
+
+        fn read(&mut self, _elapsed_ns: u64) -> Option<f64> {
+            crate::text::value_of(&self.0, |()| Some(1.0), "line").ok()
+        }
+    }
+
+    #[test]
+    fn each_timed_reading_reads_what_it_shares_with_others() {
+        static READ: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+        let planted = crate::text::Planted::new("timed");
+        planted.write("a", "1");
+        let clock = crate::registry::tests::watch().clock;
+        let parse = |_: &str| {
+            READ.fetch_add(1, Ordering::Relaxed);
+            Some(())
+        };
+        let table = crate::text::Table::shared(planted.0.join("a"), parse, clock);
+        crate::text::keep_for_long(&table);
+        let mut source = OfTable(table);
+        assert!(open_and_time(&mut source, clock).is_ok());
+        assert_eq!(READ.load(Ordering::Relaxed), 10);
     }
 
     struct Absent;
@@ -225,7 +310,15 @@ mod tests {
         fn observe(&mut self, source: usize, value: f64, begin: Ticks, end: Ticks) {
             let _ = self.0.send((source, value, begin, end));
         }
+
+        fn observe_named(&mut self, source: &str, value: f64, begin: Ticks, end: Ticks) {
+            assert_eq!(source, "found");
+            let _ = self.0.send((FOUND, value, begin, end));
+        }
     }
+
+    /// Stands for the source that was found while watching.
+    const FOUND: usize = 99;
 
     #[test]
     fn readings_windows_intervals_and_costs_are_told() {
@@ -250,5 +343,6 @@ mod tests {
         for source in [0, 2] {
             assert_eq!(all.iter().filter(|o| o.0 == source && o.1 == -2.0).count(), 1, "after the end");
         }
+        assert_eq!(all.iter().filter(|o| **o == (FOUND, 7.0, Ticks(8), Ticks(9))).count(), 2);
     }
 }

@@ -22,14 +22,16 @@ fn no_usage() -> Unavailable {
 
 /// CPU time of the process as a share of the CPUs that it may use.
 pub(crate) struct ClientCpu {
-    nanos: u64,
+    /// None after a failure: the next reading would tell of more than its own window.
+    nanos: Option<u64>,
     cpus: f64,
 }
 
 impl ClientCpu {
-    /// Of so many CPUs: those of the whole process, also where its threads keep off some of them.
+    /// Of so many CPUs: those of the whole process, also where its threads keep off some of them. What a load can use of
+    /// them is less where it has few threads, or CPUs of its own: `load-cpu` tells that.
     fn new(cpus: usize) -> ClientCpu {
-        ClientCpu { nanos: 0, cpus: cpus.max(1) as f64 }
+        ClientCpu { nanos: None, cpus: cpus.max(1) as f64 }
     }
 }
 
@@ -45,14 +47,15 @@ impl NoiseSource for ClientCpu {
     }
 
     fn open(&mut self) -> Result<(), Unavailable> {
-        self.nanos = cpu_nanos(&usage().ok_or_else(no_usage)?);
+        self.nanos = Some(cpu_nanos(&usage().ok_or_else(no_usage)?));
         Ok(())
     }
 
     fn read(&mut self, elapsed_ns: u64) -> Option<f64> {
+        let before = self.nanos.take();
         let now = cpu_nanos(&usage()?);
-        let used = now.saturating_sub(self.nanos);
-        self.nanos = now;
+        self.nanos = Some(now);
+        let used = now.checked_sub(before?)?;
         (elapsed_ns > 0).then(|| used as f64 / elapsed_ns as f64 / self.cpus)
     }
 }
@@ -97,6 +100,15 @@ mod tests {
         // Other tests share the CPUs: some of the time must have been ours, and no more than all of it.
         let share = source.read(elapsed).expect("a reading");
         assert!(share > 0.05 / cpus as f64 && share < 1.2, "{share}");
+    }
+
+    #[test]
+    fn a_window_without_a_beginning_is_not_told() {
+        let mut source = ClientCpu::new(1);
+        assert_eq!(source.read(1_000), None);
+        assert!(source.read(1_000).is_some());
+        source.nanos = Some(u64::MAX);
+        assert_eq!(source.read(1_000), None, "a counter that went backwards");
     }
 
     #[test]

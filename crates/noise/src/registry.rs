@@ -1,7 +1,7 @@
 //! Which sources there are, and which of them watch a run.
 
 use crate::{
-    NoiseSource, cgroup, cpu, disk, hiccup, interrupts, pressure, process, steal, threads, timerlat,
+    NoiseSource, cgroup, cpu, disk, hiccup, interrupts, pressure, process, steal, threads, timerlat, who,
 };
 use clock::LiveClock;
 use std::path::PathBuf;
@@ -18,6 +18,10 @@ pub struct Watch {
     pub process_cpus: usize,
     /// How the names of the threads that make the load begin.
     pub load_threads: &'static str,
+    /// How many of these there are; at least 1.
+    pub load_count: usize,
+    /// How many CPUs they may use; at least 1.
+    pub load_cpus: usize,
     /// How often a hiccup thread wakes; see [`hiccup::period`].
     pub hiccup_period: Nanos,
     /// Where the kernel's files are.
@@ -53,10 +57,13 @@ pub struct Family {
     make: fn(&Watch) -> Sources,
 }
 
+/// The family of hiccup threads.
+const HICCUP: &str = "hiccup";
+
 /// All sources, in the order of their recording. The greppable list.
 pub const FAMILIES: &[Family] = &[
     Family {
-        name: "hiccup",
+        name: HICCUP,
         by_default: true,
         summary: "how late an idle thread wakes, on each observed CPU",
         make: hiccup::sources,
@@ -64,14 +71,14 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "steal",
         by_default: true,
-        summary: "time that the hypervisor took, by its own account",
-        make: |_| vec![Box::new(steal::Steal::default())],
+        summary: "time that the hypervisor took from the observed CPUs, by its own account",
+        make: steal::sources,
     },
     Family {
         name: "throttled",
         by_default: true,
-        summary: "time that the cgroup's CPU limit stopped us",
-        make: |_| vec![Box::new(cgroup::Throttled::default())],
+        summary: "time that CPU limits of the cgroup, and of those above it, stopped it",
+        make: cgroup::sources,
     },
     Family {
         name: "process",
@@ -82,7 +89,7 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "threads",
         by_default: true,
-        summary: "how long the threads of the load waited for a CPU, how often they moved to another",
+        summary: "how much CPU time the threads of the load used, how long they waited for a CPU, how often they moved to another",
         make: threads::sources,
     },
     Family {
@@ -114,6 +121,12 @@ pub const FAMILIES: &[Family] = &[
         by_default: false,
         summary: "the kernel's own timer tracer; needs root, and wakes each CPU each millisecond",
         make: timerlat::sources,
+    },
+    Family {
+        name: "who",
+        by_default: false,
+        summary: "which task or interrupt had a CPU that a thread of ours wanted; needs root",
+        make: who::sources,
     },
 ];
 
@@ -160,6 +173,9 @@ impl Selection {
                 _ => family.name == name,
             };
             let found: Vec<&'static str> = FAMILIES.iter().filter(meant).map(|family| family.name).collect();
+            if name == "spin" {
+                return Err("`spin`: threads that spin would take whole CPUs from the load and the server; `truetail gaps` looks at a host before a run".to_owned());
+            }
             if found.is_empty() {
                 let known: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
                 return Err(format!("`{word}`: there are default, off, all, {}", known.join(", ")));
@@ -173,6 +189,11 @@ impl Selection {
     /// Whether nothing is to watch.
     pub fn is_off(&self) -> bool {
         self.names.is_empty()
+    }
+
+    /// Whether hiccup threads are among them: no other source needs their period.
+    pub fn looks_for_hiccups(&self) -> bool {
+        self.names.contains(&HICCUP)
     }
 
     /// Whether a family is among them.
@@ -210,6 +231,8 @@ pub(crate) mod tests {
             cpus: vec![0],
             process_cpus: std::thread::available_parallelism().map_or(1, usize::from),
             load_threads: "load-",
+            load_count: 1,
+            load_cpus: 1,
             hiccup_period: Nanos::from_millis(1),
             places: Places::default(),
         }
@@ -244,9 +267,13 @@ pub(crate) mod tests {
         };
         assert_eq!(selected("steal, hiccup"), ["hiccup", "steal"]);
         assert!(selected("off").is_empty());
+        let hiccups = |text: &str| Selection::parse(text).expect(text).looks_for_hiccups();
+        assert_eq!(["steal", "steal,hiccup", "default", "off"].map(hiccups), [false, true, true, false]);
         assert_eq!(selected("all").len(), FAMILIES.len());
         assert!(
-            !selected("default").contains(&"timerlat") && selected("default,timerlat").contains(&"timerlat")
+            !selected("default").contains(&"who")
+                && !selected("default").contains(&"timerlat")
+                && selected("default,timerlat").contains(&"timerlat")
         );
         assert!(
             Selection::parse("off").unwrap().is_off()
@@ -257,6 +284,11 @@ pub(crate) mod tests {
         assert_eq!(period("hiccup,steal"), Ok(None));
         assert!(period("hiccup=1h").unwrap_err().ends_with("must be in 100 µs to 1.00 s"));
         assert!(period("hiccup=x").unwrap_err().starts_with("`hiccup=x`: "));
+        assert!(
+            Selection::parse("default,spin")
+                .unwrap_err()
+                .ends_with("`truetail gaps` looks at a host before a run")
+        );
         for bad in ["", "hiccups", "hiccup,,steal", "off,steal", "steal=1ms"] {
             let reason = Selection::parse(bad).expect_err(bad);
             assert!(reason.contains("there are default, off, all, hiccup"), "{reason}");

@@ -2,6 +2,7 @@
 
 use crate::Unavailable;
 use clock::{Clock, LiveClock};
+use std::cell::Cell;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -53,12 +54,26 @@ pub(crate) fn unavailable(path: &Path, why: impl std::fmt::Display) -> Unavailab
 /// less. No time at all in tests, which plant what is to be read next.
 const FRESH: Nanos = if cfg!(test) { Nanos::ZERO } else { Nanos::from_millis(5) };
 
+thread_local! {
+    /// Whether this thread wants tables as they are now, however fresh they are.
+    static ALWAYS_READ: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does something with tables that are read each time: what a reading costs is what it costs without the others'.
+pub(crate) fn always_read<T>(what: impl FnOnce() -> T) -> T {
+    ALWAYS_READ.set(true);
+    let done = what();
+    ALWAYS_READ.set(false);
+    done
+}
+
 /// A file from which several sources take a value each, read once for all of them.
 pub(crate) struct Table<T> {
     path: PathBuf,
     text: Option<Text>,
     parse: fn(&str) -> Option<T>,
     clock: LiveClock,
+    keep: Nanos,
     /// When it was read, and what was in it.
     last: Option<(u64, T)>,
 }
@@ -68,13 +83,13 @@ pub(crate) type SharedTable<T> = Arc<Mutex<Table<T>>>;
 
 impl<T> Table<T> {
     pub(crate) fn shared(path: PathBuf, parse: fn(&str) -> Option<T>, clock: LiveClock) -> SharedTable<T> {
-        Arc::new(Mutex::new(Table { path, text: None, parse, clock, last: None }))
+        Arc::new(Mutex::new(Table { path, text: None, parse, clock, keep: FRESH, last: None }))
     }
 
     fn fresh(&mut self) -> Result<&T, Unavailable> {
         let now = self.clock.now().0;
         let age = |at: u64| self.clock.nanos_in(now.saturating_sub(at));
-        if self.last.as_ref().is_none_or(|(at, _)| age(*at) > FRESH) {
+        if ALWAYS_READ.get() || self.last.as_ref().is_none_or(|(at, _)| age(*at) > self.keep) {
             self.last = None;
             let text = match &mut self.text {
                 Some(text) => text,
@@ -103,6 +118,12 @@ pub(crate) fn value_of<T, V>(
 pub(crate) fn number_in(path: &Path) -> Result<u64, Unavailable> {
     let text = std::fs::read_to_string(path).map_err(|error| unavailable(path, error))?;
     text.trim().parse().map_err(|_| unavailable(path, "not a number"))
+}
+
+/// As if it were read again only after hours.
+#[cfg(test)]
+pub(crate) fn keep_for_long<T>(table: &SharedTable<T>) {
+    table.lock().expect("no reader has failed").keep = Nanos::from_secs(3_600);
 }
 
 /// A directory that stands in for the kernel's files, removed at the end.
@@ -145,6 +166,20 @@ impl Drop for Planted {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fresh_table_is_not_read_again_but_where_its_cost_is_looked_for() {
+        let planted = Planted::new("table");
+        planted.write("a", "1");
+        let clock = crate::registry::tests::watch().clock;
+        let table: SharedTable<u64> =
+            Table::shared(planted.0.join("a"), |text| text.trim().parse().ok(), clock);
+        keep_for_long(&table);
+        let value = || value_of(&table, |value| Some(*value), "number").unwrap();
+        assert_eq!(value(), 1);
+        planted.write("a", "2");
+        assert_eq!((value(), always_read(value), value()), (1, 2, 2));
+    }
 
     #[test]
     fn a_file_is_read_again_as_it_is_now() {

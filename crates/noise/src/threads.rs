@@ -1,4 +1,4 @@
-//! The threads that make the load: how long they waited for a CPU that others used, and how often they were moved.
+//! The threads that make the load: how much CPU time they used of what they can use, how long they waited for a CPU that others used, and how often they were moved.
 
 use crate::text::{Text, unavailable};
 use crate::{Description, Kind, NoiseSource, Pace, Unavailable, Watch};
@@ -13,7 +13,10 @@ const SCAN_NS: u64 = 1_000_000_000;
 pub(crate) fn sources(watch: &Watch) -> Vec<Box<dyn NoiseSource>> {
     let own = watch.places.proc.join("self");
     let of = |about, file, parse| Box::new(Threads::new(about, &own, watch.load_threads, file, parse));
+    let mut used = Threads::new(load_cpu(), &own, watch.load_threads, "schedstat", cpu_time);
+    used.places = Some((watch.load_count.max(1), watch.load_cpus.max(1)));
     vec![
+        Box::new(used),
         of(
             Description {
                 name: "run-queue-wait".into(),
@@ -39,6 +42,21 @@ pub(crate) fn sources(watch: &Watch) -> Vec<Box<dyn NoiseSource>> {
     ]
 }
 
+fn load_cpu() -> Description {
+    Description {
+        name: "load-cpu".into(),
+        kind: Kind::Share,
+        pace: Pace::Fast,
+        quantum: "1 ns",
+        summary: "CPU time of the load's threads, as a share of what so many can use of their CPUs",
+    }
+}
+
+/// The first of three numbers: time on a CPU, ns.
+fn cpu_time(text: &str) -> Option<u64> {
+    text.split_whitespace().next()?.parse().ok()
+}
+
 /// The second of three numbers: time on a run queue, ns (Documentation/scheduler/sched-stats.rst).
 fn run_delay(text: &str) -> Option<u64> {
     text.split_whitespace().nth(1)?.parse().ok()
@@ -60,6 +78,8 @@ struct Threads {
     prefix: &'static str,
     file: &'static str,
     parse: Parse,
+    /// How many of them there are, and how many CPUs they may use: where a share of these is asked for.
+    places: Option<(usize, usize)>,
     /// By thread id: its file, and the counter when it was last read.
     known: BTreeMap<u32, (Text, u64)>,
     since_scan: u64,
@@ -74,7 +94,7 @@ impl Threads {
         parse: Parse,
     ) -> Threads {
         let own = own.to_owned();
-        Threads { about, own, prefix, file, parse, known: BTreeMap::new(), since_scan: 0 }
+        Threads { about, own, prefix, file, parse, places: None, known: BTreeMap::new(), since_scan: 0 }
     }
 
     /// Finds threads that have joined. What one waited before it was found is not known.
@@ -106,6 +126,11 @@ impl NoiseSource for Threads {
     }
 
     fn open(&mut self) -> Result<(), Unavailable> {
+        if let Some((count, _)) = self.places.filter(|(count, _)| *count > THREADS_MAX) {
+            return Err(Unavailable(format!(
+                "{count} threads make the load: no more than {THREADS_MAX} are read"
+            )));
+        }
         let own = self.own.join(self.file);
         let text = Text::open(&own).and_then(|mut text| text.read().map(str::to_owned));
         let counter = text.map(|text| (self.parse)(&text));
@@ -119,21 +144,24 @@ impl NoiseSource for Threads {
         }
     }
 
-    /// `None` as long as there is no such thread.
+    /// `None` as long as there is no such thread, and when a counter went backwards.
     fn read(&mut self, elapsed_ns: u64) -> Option<f64> {
-        let mut sum = None;
+        let (mut sum, mut is_known) = (None, true);
         let parse = self.parse;
         self.known.retain(|_, (text, before)| {
             let Some(now) = text.read().ok().and_then(parse) else { return false };
-            let grown = now.saturating_sub(std::mem::replace(before, now));
-            sum = Some(sum.unwrap_or(0u64).saturating_add(grown));
+            let grown = now.checked_sub(std::mem::replace(before, now));
+            is_known &= grown.is_some();
+            sum = Some(sum.unwrap_or(0u64).saturating_add(grown.unwrap_or(0)));
             true
         });
         self.since_scan = self.since_scan.saturating_add(elapsed_ns);
         if self.known.is_empty() || self.since_scan >= SCAN_NS {
             self.scan();
         }
-        sum.map(|sum| sum as f64)
+        let sum = sum.filter(|_| is_known)? as f64;
+        let Some((count, cpus)) = self.places else { return Some(sum) };
+        (elapsed_ns > 0).then(|| sum / elapsed_ns as f64 / count.min(cpus) as f64)
     }
 }
 
@@ -141,6 +169,8 @@ impl NoiseSource for Threads {
 mod tests {
     use super::*;
     use crate::text::Planted;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use units::Nanos;
 
     const SCHED: &str = "load-0 (7, #threads: 3)\n-------------------\n\
         se.exec_start                                :     999.5\n\
@@ -164,8 +194,8 @@ mod tests {
         planted.write("proc/self/schedstat", "1 2 3\n");
         plant(&planted, 1, "truetail", 5_000);
         let mut sources = sources(&planted.watch());
-        assert!(sources[1].open().unwrap_err().0.contains("sched: No such file"));
-        let source = &mut sources[0];
+        assert!(sources[2].open().unwrap_err().0.contains("sched: No such file"));
+        let source = &mut sources[1];
         source.open().unwrap();
         assert_eq!(source.read(1), None, "no thread of the load is there yet");
         plant(&planted, 2, "load-0", 100);
@@ -180,26 +210,72 @@ mod tests {
         planted.write("proc/self/task/2/schedstat", "");
         plant(&planted, 3, "load-1", 80);
         assert_eq!(source.read(1), Some(3.0));
+        plant(&planted, 3, "load-1", 5);
+        assert_eq!(source.read(1), None, "it went backwards");
+        plant(&planted, 3, "load-1", 9);
+        assert_eq!(source.read(1), Some(4.0));
+    }
+
+    #[test]
+    fn what_threads_use_is_a_share_of_what_they_can_use() {
+        let planted = Planted::new("load-cpu");
+        planted.write("proc/self/schedstat", "1 2 3\n");
+        let used = |id: u32, used: u64| {
+            planted.write(&format!("proc/self/task/{id}/comm"), &format!("load-{id}\n"));
+            planted.write(&format!("proc/self/task/{id}/schedstat"), &format!("{used} 2 3\n"));
+        };
+        let share = |load_count, load_cpus| {
+            used(0, 0);
+            used(1, 0);
+            let mut source = sources(&Watch { load_count, load_cpus, ..planted.watch() }).swap_remove(0);
+            source.open()?;
+            used(0, 90);
+            used(1, 60);
+            Ok(source.read(100).unwrap())
+        };
+        // Two threads on sixteen CPUs, and on one.
+        assert_eq!((share(2, 16), share(2, 1)), (Ok(0.75), Ok(1.5)));
+        let why: Unavailable = share(65, 16).unwrap_err();
+        assert_eq!(why.0, "65 threads make the load: no more than 64 are read");
     }
 
     #[test]
     fn a_thread_of_this_process_that_waited_is_found() {
         let mut watch = crate::registry::tests::watch();
         watch.load_threads = "waits-";
-        let mut source = sources(&watch).swap_remove(0);
-        if source.open().is_err() {
-            return; // a kernel without schedstat: the planted test above stands for it
+        let mut source = sources(&watch).swap_remove(1);
+        if !Path::new("/proc/self/schedstat").exists() {
+            assert!(source.open().unwrap_err().0.contains("schedstat"), "a kernel without it says so");
+            return;
         }
-        let (tell, told) = std::sync::mpsc::channel::<()>();
-        let thread = std::thread::Builder::new().name("waits-1".to_owned());
-        let thread = thread.spawn(move || told.recv().is_err()).unwrap();
-        let mut seen = source.read(SCAN_NS);
-        for _ in 0..1_000 {
-            seen = seen.or(source.read(SCAN_NS));
+        // Two threads that want the same CPU all the time: each waits while the other one runs.
+        static STOP: AtomicBool = AtomicBool::new(false);
+        let cpu =
+            (0..1_024).find(|&cpu| std::thread::spawn(move || clock::pin_to(cpu)).join().unwrap()).unwrap();
+        let burn = |index: usize| {
+            let thread = std::thread::Builder::new().name(format!("waits-{index}"));
+            let work = move || {
+                let pinned = clock::pin_to(cpu);
+                while !STOP.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+                pinned
+            };
+            thread.spawn(work).unwrap()
+        };
+        let threads = [burn(0), burn(1)];
+        source.open().unwrap();
+        let mut waited = 0.0;
+        for _ in 0..10_000 {
+            waited += source.read(SCAN_NS).unwrap_or(0.0);
+            if waited > 0.0 {
+                break;
+            }
+            clock::pause(Nanos::from_millis(1));
         }
-        drop(tell);
-        assert!(thread.join().unwrap());
-        assert!(seen.is_some_and(|waited| waited >= 0.0));
+        STOP.store(true, Ordering::Relaxed);
+        assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
+        assert!(waited > 0.0);
     }
 
     #[test]

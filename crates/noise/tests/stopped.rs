@@ -28,6 +28,8 @@ impl ObserverSink for Told {
     fn observe(&mut self, source: usize, value: f64, begin: Ticks, end: Ticks) {
         let _ = self.0.send((source, value, begin, end));
     }
+
+    fn observe_named(&mut self, _: &str, _: f64, _: Ticks, _: Ticks) {}
 }
 
 /// In the process that is stopped: says that it watches, goes on until its input ends, then tells the longest hiccup.
@@ -38,6 +40,8 @@ fn watch_until_end_of_input() {
         cpus: vec![first_cpu()],
         process_cpus: 1,
         load_threads: "load-",
+        load_count: 1,
+        load_cpus: 1,
         hiccup_period: PERIOD,
         places: Places::default(),
     };
