@@ -6,24 +6,21 @@
 //! GET,1795247165882296,316,1
 //! ```
 //!
-//! | column | meaning |
-//! |---|---|
-//! | `elapsed_U` | required, unless `response_U` or `service_U` is there; U is `ns`, `us`, `ms` or `s` |
-//! | `response_U`, `service_U` | the same, counted from the schedule or from sending |
-//! | `start_U` | optional: the moment that the elapsed time counts from, since 1970 |
-//! | `lag_U` | optional: how much later than scheduled it was sent |
-//! | `operation` | optional: one row of the report for each |
-//! | `session` | optional: a number |
-//! | `ok` | optional: 1, 0, true, false |
-//!
-//! Other columns are passed over. Fields have no quotes and no commas. An empty `elapsed` says that nothing was measured.
+//! Which names are known stands in `docs/import.md`; a [`ColumnMap`] names others. Other columns are passed over. An empty
+//! length of time says that nothing was measured.
+
+mod columns;
+mod fields;
+
+pub use columns::ColumnMap;
+pub(crate) use columns::{Columns, Role};
+pub(crate) use fields::fields;
 
 use crate::ImportError;
-use crate::figures::elapsed;
-use crate::format::{Output, TimeUnit, quoted};
-use crate::report::{CountedFrom, ForeignSample, Reported, ToolReport};
+use crate::format::{Output, quoted};
+use crate::report::{ForeignSample, Reported, ToolReport};
 use std::collections::HashMap;
-use units::Nanos;
+use units::Outcome;
 
 /// Reads every output that has a header.
 pub(crate) fn read(outputs: &[Output]) -> Result<ToolReport, ImportError> {
@@ -42,56 +39,6 @@ pub(crate) fn read(outputs: &[Output]) -> Result<ToolReport, ImportError> {
         rows.rows.iter().map(|row| row.samples.iter().filter(|sample| sample.failed).count()).sum();
     let errors = rows.says_ok.then_some(failed as u64);
     Ok(ToolReport { tool: "csv".to_owned(), errors, rows: rows.rows, ..ToolReport::default() })
-}
-
-/// Where the columns are.
-struct Columns {
-    elapsed: (usize, TimeUnit),
-    measure: &'static str,
-    counted_from: CountedFrom,
-    start: Option<(usize, TimeUnit)>,
-    lag: Option<(usize, TimeUnit)>,
-    operation: Option<usize>,
-    session: Option<usize>,
-    ok: Option<usize>,
-    count: usize,
-}
-
-impl Columns {
-    /// `None` if this is no header; an error if it is one and can't be used.
-    fn of(line: &str) -> Option<Result<Columns, String>> {
-        let names: Vec<&str> = line.split(',').map(str::trim).collect();
-        let timed = |name: &str| {
-            names.iter().enumerate().find_map(|(at, column)| {
-                let unit = column.strip_prefix(name)?.strip_prefix('_')?;
-                TimeUnit::parse(unit).map(|unit| (at, unit))
-            })
-        };
-        let plain = |name: &str| names.iter().position(|column| *column == name);
-        let measures = [
-            ("response", CountedFrom::Schedule),
-            ("elapsed", CountedFrom::Unsaid),
-            ("service", CountedFrom::Send),
-        ];
-        let found = measures.iter().find_map(|(name, from)| Some((timed(name)?, *name, *from)));
-        let Some((elapsed, measure, counted_from)) = found else {
-            let bare = measures.iter().find(|(name, _)| plain(name).is_some());
-            return bare.map(|(name, _)| {
-                Err(format!("the column `{name}` has no unit; call it `{name}_us` or the like"))
-            });
-        };
-        Some(Ok(Columns {
-            elapsed,
-            measure,
-            counted_from,
-            start: timed("start"),
-            lag: timed("lag"),
-            operation: plain("operation"),
-            session: plain("session"),
-            ok: plain("ok"),
-            count: names.len(),
-        }))
-    }
 }
 
 #[derive(Default)]
@@ -118,73 +65,40 @@ impl Rows {
     }
 
     fn take(&mut self, columns: &Columns, line: &str) -> Result<(), String> {
-        let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-        if fields.len() != columns.count {
-            return Err(format!(
-                "{} has {} fields, the header {}",
-                quoted(line),
-                fields.len(),
-                columns.count
-            ));
-        }
-        let time = |(at, unit): (usize, TimeUnit)| -> Result<Option<Nanos>, String> {
-            let text = fields[at];
-            let read = elapsed(text, unit.one());
-            if text.is_empty() {
-                Ok(None)
-            } else {
-                read.map(Some).ok_or_else(|| format!("{} is no time", quoted(text)))
-            }
-        };
-        let start = columns.start.map(|column| moment(fields[column.0], column.1)).transpose()?.flatten();
-        let spent = time(columns.elapsed)?;
-        let ok = columns.ok.map(|at| truth(fields[at])).transpose()?;
-        self.says_ok |= ok.is_some();
-        let session = columns
+        let row = columns.row(line)?;
+        let session = row
             .session
-            .map(|at| fields[at].parse().map_err(|_| format!("session {} is no number", quoted(fields[at]))));
+            .as_ref()
+            .map(|session| session.parse().map_err(|_| format!("session {} is no number", quoted(session))));
+        self.says_ok |= row.outcome.is_some();
+        let spent = row.response.or(row.elapsed).or(row.service);
+        let start = row.start.or(row.intended).or(row.sent);
+        let ended =
+            row.completed.or_else(|| start.zip(spent).and_then(|(start, spent)| start.checked_add(spent.0)));
         let sample = ForeignSample {
-            completed_wall_ns: start.zip(spent).and_then(|(start, spent)| start.checked_add(spent.0)),
+            completed_wall_ns: ended,
             elapsed: spent,
-            schedule_lag: columns.lag.map(time).transpose()?.flatten(),
+            schedule_lag: row.lag,
             session: session.transpose()?,
-            failed: ok == Some(false),
+            failed: row.outcome.is_some_and(|outcome| outcome != Outcome::Ok),
         };
-        let operation = columns.operation.map_or("", |at| fields[at]);
-        self.row(operation, columns).samples.push(sample);
+        self.row(&row.operation, columns).samples.push(sample);
         Ok(())
     }
 
     fn row(&mut self, operation: &str, columns: &Columns) -> &mut Reported {
+        let (measure, counted_from) = columns.measure().unwrap_or_default();
         let rows = &mut self.rows;
-        let at = *self.known.entry((operation.to_owned(), columns.measure)).or_insert_with(|| {
+        let at = *self.known.entry((operation.to_owned(), measure)).or_insert_with(|| {
             rows.push(Reported {
                 operation: operation.to_owned(),
-                measure: columns.measure.to_owned(),
-                counted_from: columns.counted_from,
-                resolution: Some(columns.elapsed.1.one()),
+                measure: measure.to_owned(),
+                counted_from,
+                resolution: columns.resolution(false),
                 ..Reported::default()
             });
             rows.len() - 1
         });
         &mut self.rows[at]
-    }
-}
-
-/// Nanoseconds since 1970. Whole numbers are not rounded as floating point numbers would be.
-fn moment(text: &str, unit: TimeUnit) -> Result<Option<u64>, String> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let whole = text.parse::<u64>().ok().and_then(|count| count.checked_mul(unit.one().0));
-    let moment = whole.or_else(|| elapsed(text, unit.one()).map(|nanos| nanos.0));
-    moment.map(Some).ok_or_else(|| format!("{} is no moment", quoted(text)))
-}
-
-fn truth(text: &str) -> Result<bool, String> {
-    match text {
-        "1" | "true" => Ok(true),
-        "0" | "false" => Ok(false),
-        _ => Err(format!("ok is {}; write 1 or 0", quoted(text))),
     }
 }

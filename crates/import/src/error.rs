@@ -13,6 +13,23 @@ pub enum ImportError {
         /// The names that exist.
         known: String,
     },
+    /// The log has changed since it was looked at first; import it when the tool has ended.
+    #[error("request {number} of the log is another than before: import it when the tool has ended")]
+    Changed {
+        /// Which request, from 0.
+        number: u64,
+    },
+    /// Whoever took the requests wants no more; its own error says why.
+    #[error("stopped")]
+    Stopped,
+    /// What says which column is what can't be understood.
+    #[error("--map {text}: {why}")]
+    Map {
+        /// The whole of it.
+        text: String,
+        /// What is wrong.
+        why: String,
+    },
     /// A file could not be read; the cause is the error's source.
     #[error("{} could not be read", path.display())]
     Unreadable {

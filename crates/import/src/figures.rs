@@ -20,6 +20,22 @@ pub(crate) fn scaled(value: f64, unit: Nanos) -> Option<Nanos> {
     (0.0..u64::MAX as f64).contains(&nanos).then_some(Nanos(nanos as u64))
 }
 
+/// Nanoseconds of a decimal number of units, every digit kept where it fits: a moment of today in seconds has more digits than
+/// a floating point number. `None` for what is no such number, or is out of range.
+pub(crate) fn decimal(text: &str, unit: Nanos) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || (whole.is_empty() && fraction.is_empty()) {
+        return elapsed(text, unit).map(|nanos| nanos.0);
+    }
+    let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    // Units are powers of ten up to 10⁹: digits behind the ninth are below a nanosecond.
+    let fraction = &fraction[..fraction.len().min(9)];
+    let numerator: u128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
+    let part = numerator * u128::from(unit.0) / 10_u128.pow(fraction.len() as u32);
+    u64::try_from(whole.checked_mul(u128::from(unit.0))?.checked_add(part)?).ok()
+}
+
 /// A rate per second.
 pub(crate) fn rate(text: &str) -> Option<PerSecond> {
     number(text).and_then(PerSecond::new)

@@ -50,6 +50,8 @@ pub enum Format {
     PgbenchLog,
     /// pgbench's summary.
     Pgbench,
+    /// BenchBase's and OLTPBench's `raw.csv`.
+    BenchBase,
     /// sysbench's report, with `--histogram` or without.
     Sysbench,
     /// memtier_benchmark's table or its JSON file.
@@ -65,10 +67,11 @@ pub enum Format {
 
 impl Format {
     /// All names, and what they stand for.
-    pub const NAMED: [(&str, Format); 12] = [
+    pub const NAMED: [(&str, Format); 13] = [
         ("ycsb", Format::Ycsb),
         ("pgbench-log", Format::PgbenchLog),
         ("pgbench", Format::Pgbench),
+        ("benchbase", Format::BenchBase),
         ("sysbench", Format::Sysbench),
         ("memtier", Format::Memtier),
         ("redis-benchmark", Format::RedisBenchmark),
@@ -90,6 +93,51 @@ impl Format {
             name: name.to_owned(),
             known: Format::NAMED.map(|(known, _)| known).join(", "),
         })
+    }
+
+    /// The tool that writes it, where that is one.
+    pub fn tool(self) -> &'static str {
+        match self {
+            Format::Ycsb => "YCSB",
+            Format::PgbenchLog | Format::Pgbench => "pgbench",
+            Format::BenchBase => "BenchBase",
+            Format::Sysbench => "sysbench",
+            Format::Memtier => "memtier_benchmark",
+            Format::RedisBenchmark => "redis-benchmark",
+            Format::Hdr(_) => "HdrHistogram",
+            Format::Csv => "a csv file",
+        }
+    }
+
+    /// What there is to hand over, in a line.
+    pub fn reads(self) -> &'static str {
+        match self {
+            Format::Ycsb => "what YCSB printed or exported; the file of measurementtype=raw",
+            Format::PgbenchLog => "pgbench_log.* of all threads, and what pgbench printed",
+            Format::Pgbench => "what pgbench printed",
+            Format::BenchBase => "BenchBase's or OLTPBench's ….raw.csv",
+            Format::Sysbench => "what sysbench printed",
+            Format::Memtier => "what memtier_benchmark printed, or its --json-out-file",
+            Format::RedisBenchmark => "what redis-benchmark printed, --csv and -q too",
+            Format::Hdr(None) => "HdrHistogram logs: ns, those of YCSB µs",
+            Format::Hdr(Some(TimeUnit::Nanos)) => "HdrHistogram logs and percentile files, in ns",
+            Format::Hdr(Some(TimeUnit::Micros)) => "HdrHistogram logs and percentile files, in µs",
+            Format::Hdr(Some(TimeUnit::Millis)) => {
+                "HdrHistogram logs and percentile files, in ms; what wrk2 printed"
+            }
+            Format::Hdr(Some(TimeUnit::Seconds)) => "HdrHistogram logs and percentile files, in s",
+            Format::Csv => "a table with a line for each request; --map says which column is what",
+        }
+    }
+
+    /// Whether it can hold single requests.
+    pub fn has_requests(self) -> bool {
+        matches!(self, Format::Ycsb | Format::PgbenchLog | Format::BenchBase | Format::Csv)
+    }
+
+    /// Whether the tool is a program of a JVM.
+    pub fn is_of_jvm(self) -> bool {
+        matches!(self, Format::Ycsb | Format::BenchBase)
     }
 
     /// Its name, which [`Format::parse`] reads.
@@ -154,6 +202,7 @@ pub fn read(format: Format, stdout: &str, files: &[PathBuf]) -> Result<ToolRepor
         Format::PgbenchLog => pgbench::read_log(&printed, &outputs),
         Format::Hdr(unit) => hdr::read(&chained(printed, outputs), unit),
         Format::Ycsb => ycsb::read(&chained(printed, outputs)),
+        Format::BenchBase => crate::requests::collected(files),
         Format::Pgbench => pgbench::read(&chained(printed, outputs)),
         Format::Sysbench => sysbench::read(&chained(printed, outputs)),
         Format::Memtier => memtier::read(&chained(printed, outputs)),
@@ -168,14 +217,14 @@ fn chained<'a>(printed: Output<'a>, files: Vec<Output<'a>>) -> Vec<Output<'a>> {
     std::iter::once(printed).chain(files).collect()
 }
 
-fn file(path: &Path) -> Result<String, ImportError> {
+pub(crate) fn file(path: &Path) -> Result<String, ImportError> {
     let bytes =
         std::fs::read(path).map_err(|source| ImportError::Unreadable { path: path.to_owned(), source })?;
     // A damaged byte must not hide the figures around it.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn name_of(path: &Path) -> String {
+pub(crate) fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
@@ -190,7 +239,7 @@ mod tests {
             assert_eq!(format.name(), name);
         }
         let error = Format::parse("wrk").expect_err("unknown").to_string();
-        assert!(error.contains("`wrk`") && error.contains("pgbench-log, pgbench, sysbench"), "{error}");
+        assert!(error.contains("`wrk`") && error.contains("pgbench-log, pgbench, benchbase"), "{error}");
     }
 
     #[test]

@@ -8,12 +8,13 @@
 
 use crate::ImportError;
 use crate::figures::{cumulated, number, scaled};
-use crate::format::{Output, TimeUnit, quoted};
+use crate::format::{Format, Output, TimeUnit, file, name_of, quoted};
 use crate::report::{CountedFrom, Reported, ToolReport};
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use std::io::Read;
+use std::path::PathBuf;
 use units::{Nanos, Quantile};
 
 /// First bytes of a compressed histogram, format V2.
@@ -35,6 +36,66 @@ pub(crate) fn read(outputs: &[Output], unit: Option<TimeUnit>) -> Result<ToolRep
         return Err(ImportError::Nothing { format: "hdr", hint: hint.to_owned() });
     }
     Ok(ToolReport { tool: "HdrHistogram".to_owned(), rows, ..ToolReport::default() })
+}
+
+/// The intervals of logs, one row each, in the order of the files; of percentile files there are none. Moments are ns since
+/// 1970 where the log says when it began, else since then.
+pub(crate) fn intervals(
+    printed: &str,
+    files: &[PathBuf],
+    unit: Option<TimeUnit>,
+) -> Result<Vec<Reported>, ImportError> {
+    let mut rows = Vec::new();
+    let mut texts = vec![("standard output".to_owned(), printed.to_owned())];
+    for path in files {
+        texts.push((name_of(path), file(path)?));
+    }
+    for (place, text) in texts {
+        let output = Output { format: Format::Hdr(unit), place, text: &text };
+        let mut log = Log::default();
+        let (mut base, mut start) = (0.0, 0.0);
+        for (line, text) in output.lines() {
+            if let Some(name) = text.strip_prefix("#[Logging for: ") {
+                log.ycsb = Some(name.trim_end_matches(']').to_owned());
+            } else if let Some(seconds) = stated_seconds(text, "#[BaseTime: ") {
+                base = seconds;
+            } else if let Some(seconds) = stated_seconds(text, "#[StartTime: ") {
+                start = seconds;
+            } else if let Some((tag, encoded)) = interval(text) {
+                let histogram = decode(encoded).map_err(|why| output.wrong_line(line, why))?;
+                let assumed = if log.ycsb.is_some() { TimeUnit::Micros } else { TimeUnit::Nanos };
+                let Some(row) = log.row(tag, &histogram, unit.unwrap_or(assumed)) else { continue };
+                rows.push(Reported { interval: interval_span(text, base, start), ..row });
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// `#[StartTime: 1795247146.105 (seconds since epoch), …`.
+fn stated_seconds(line: &str, begin: &str) -> Option<f64> {
+    number(line.strip_prefix(begin)?.split([' ', ']']).next()?)
+}
+
+/// Begin and end of an interval, ns. Its start is since 1970 or, as libraries differ, since the log's own start.
+fn interval_span(line: &str, base: f64, start: f64) -> Option<(u64, u64)> {
+    // No run is as long as this; whatever is larger counts from 1970.
+    const YEAR_S: f64 = 31_536_000.0;
+    let fields = match line.strip_prefix("Tag=") {
+        Some(tagged) => tagged.split_once(',')?.1,
+        None => line,
+    };
+    let mut fields = fields.split(',');
+    let (begin, length) = (number(fields.next()?)?, number(fields.next()?)?);
+    let begin = if begin > YEAR_S {
+        begin
+    } else if base > 0.0 {
+        base + begin
+    } else {
+        start + begin
+    };
+    let nanos = |seconds: f64| scaled(seconds, Nanos::from_secs(1)).map(|nanos| nanos.0);
+    Some((nanos(begin)?, nanos(begin + length)?))
 }
 
 /// A log while it is read.

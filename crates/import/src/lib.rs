@@ -16,22 +16,35 @@
 //! # Ok::<(), import::ImportError>(())
 //! ```
 //!
-//! [`jvm`] is apart from these: it reads the logs of JVMs, whose pauses become events of a recording.
+//! [`jvm`] and [`server_log`] are apart from these: they read the logs of JVMs and of PostgreSQL, of which pauses and
+//! checkpoints become events of a recording.
 #![deny(missing_docs)]
 
 mod csv;
 mod error;
+mod examples;
 mod figures;
 mod format;
+mod guess;
 mod hdr;
 pub mod jvm;
 mod memtier;
+mod moment;
 mod pgbench;
 mod redis_benchmark;
 mod report;
+mod requests;
+mod run_clocks;
+pub mod server_log;
+mod summaries;
 mod sysbench;
 mod ycsb;
 
+pub use csv::ColumnMap;
 pub use error::ImportError;
 pub use format::{Format, TimeUnit, read};
+pub use guess::{FormatGuess, guess};
 pub use report::{CountedFrom, ForeignSample, QuantileReading, Reported, ToolReport};
+pub use requests::{Gap, LoggedPhase, Outputs, Request, Requests, Survey, Weight, requests};
+pub use run_clocks::RunClocks;
+pub use summaries::{statements, summary_gaps};

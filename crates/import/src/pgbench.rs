@@ -4,18 +4,20 @@
 //! `processXactStats` of pgbench.c); without, from the transaction's begin. The golden tests hold both against the
 //! averages that pgbench printed of the same runs.
 
+pub(crate) mod aggregated;
+
 use crate::ImportError;
 use crate::figures::{elapsed, rate};
 use crate::format::{Output, quoted};
 use crate::report::{CountedFrom, ForeignSample, Reported, ToolReport};
 use units::Nanos;
 
-const MICRO: Nanos = Nanos::from_micros(1);
+pub(crate) const MICRO: Nanos = Nanos::from_micros(1);
 const MILLI: Nanos = Nanos::from_millis(1);
 
 /// What the summary says, and what of it decides how to read the log.
-#[derive(Default)]
-struct Summary {
+#[derive(Clone, Default)]
+pub(crate) struct Summary {
     tool: Option<String>,
     processed: Option<u64>,
     failed: Option<u64>,
@@ -41,15 +43,7 @@ pub(crate) fn read(outputs: &[Output]) -> Result<ToolReport, ImportError> {
         );
         return Err(ImportError::Nothing { format: "pgbench", hint });
     }
-    let row = Reported {
-        measure: "latency".to_owned(),
-        counted_from: summary.counted_from(),
-        count: summary.processed,
-        mean: summary.mean,
-        resolution: Some(MICRO),
-        ..Reported::default()
-    };
-    Ok(summary.report(row))
+    Ok(summary.stated())
 }
 
 /// Reads logs of transactions; the summary adds what the log does not hold.
@@ -80,7 +74,7 @@ pub(crate) fn read_log(printed: &Output, logs: &[Output]) -> Result<ToolReport, 
 }
 
 impl Summary {
-    fn take_all(&mut self, output: &Output) -> Result<(), ImportError> {
+    pub(crate) fn take_all(&mut self, output: &Output) -> Result<(), ImportError> {
         for (line, text) in output.lines() {
             self.take(text)
                 .ok_or_else(|| output.wrong_line(line, format!("{} holds no such figure", quoted(text))))?;
@@ -113,6 +107,33 @@ impl Summary {
             self.achieved = Some(rate(value.split(' ').next()?)?);
         }
         Some(())
+    }
+
+    /// Whether it ran with `-R`.
+    pub(crate) fn has_rate(&self) -> bool {
+        self.lag.is_some()
+    }
+
+    /// Transactions that it says it processed, without those that failed or were skipped.
+    pub(crate) fn processed(&self) -> Option<u64> {
+        self.processed
+    }
+
+    /// What it says, as a report; without rows where it says nothing.
+    pub(crate) fn stated(&self) -> ToolReport {
+        let row = Reported {
+            measure: "latency".to_owned(),
+            counted_from: self.counted_from(),
+            count: self.processed,
+            mean: self.mean,
+            resolution: Some(MICRO),
+            ..Reported::default()
+        };
+        let mut report = self.clone().report(row);
+        if self.mean.is_none() && self.processed.is_none() {
+            report.rows.clear();
+        }
+        report
     }
 
     fn counted_from(&self) -> CountedFrom {
@@ -156,10 +177,17 @@ fn read_transactions(
     Ok(())
 }
 
+/// Whether a line is of a whole interval, and not of one transaction.
+pub(crate) fn is_aggregated(line: &str) -> bool {
+    let fields = line.split_ascii_whitespace();
+    fields.clone().count() > 8
+        || (fields.clone().count() >= 6 && fields.take(1).all(|first| first.len() >= 10))
+}
+
 /// `client_id transaction_no time script_no time_epoch time_us [schedule_lag] [retries]`.
-fn transaction(line: &str, summary: &Summary) -> Result<ForeignSample, String> {
+pub(crate) fn transaction(line: &str, summary: &Summary) -> Result<ForeignSample, String> {
     let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-    if fields.len() > 8 {
+    if is_aggregated(line) {
         return Err(format!(
             "{} fields: an aggregated log holds no transactions; run it without --aggregate-interval",
             fields.len()

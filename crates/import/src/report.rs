@@ -25,6 +25,8 @@ pub struct Reported {
     pub measure: String,
     /// From when the figures count.
     pub counted_from: CountedFrom,
+    /// The interval that the figures are of, ns since 1970 or since the log began; `None` for the whole run.
+    pub interval: Option<(u64, u64)>,
     /// How many were measured.
     pub count: Option<u64>,
     /// Mean.
@@ -163,7 +165,9 @@ impl ToolReport {
     /// One row is that row. Several are put together only where all have samples: quantiles of parts do not make a
     /// quantile of the whole, so that there is `None` for them.
     pub fn overall(&self, counted_from: CountedFrom) -> Option<Reported> {
-        let wanted = |row: &&Reported| row.counted_from == counted_from && row.is_of_requests();
+        let wanted = |row: &&Reported| {
+            row.interval.is_none() && row.counted_from == counted_from && row.is_of_requests()
+        };
         let rows: Vec<&Reported> = self.rows.iter().filter(wanted).collect();
         let whole = rows.iter().find(|row| row.operation.is_empty());
         match (whole, &rows[..]) {

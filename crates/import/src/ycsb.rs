@@ -12,9 +12,9 @@ use crate::report::{CountedFrom, ForeignSample, Reported, ToolReport};
 use serde_json::Value;
 use units::{Nanos, Quantile};
 
-const MICRO: Nanos = Nanos::from_micros(1);
-const MILLI: Nanos = Nanos::from_millis(1);
-const INTENDED: &str = "Intended-";
+pub(crate) const MICRO: Nanos = Nanos::from_micros(1);
+pub(crate) const MILLI: Nanos = Nanos::from_millis(1);
+pub(crate) const INTENDED: &str = "Intended-";
 
 /// Reads text, JSON and raw rows, whichever come.
 pub(crate) fn read(outputs: &[Output]) -> Result<ToolReport, ImportError> {
@@ -27,7 +27,7 @@ pub(crate) fn read(outputs: &[Output]) -> Result<ToolReport, ImportError> {
             read_json(output, &mut report)?;
         }
     }
-    finish(&mut report);
+    finish_stated(&mut report);
     if report.rows.is_empty() {
         let hint =
             "neither a line like `[READ], Operations, 1000` nor JSON of its exporters; did the client fail?";
@@ -38,13 +38,21 @@ pub(crate) fn read(outputs: &[Output]) -> Result<ToolReport, ImportError> {
 
 fn read_lines(output: &Output, report: &mut ToolReport) -> Result<(), ImportError> {
     for (line, text) in output.lines() {
-        if let Some(version) = text.strip_prefix("YCSB Client ") {
-            report.tool = format!("YCSB {}", version.trim());
-        } else if let Some((metric, measurement, value)) = exported(text) {
-            take(report, metric, measurement, value).map_err(|why| output.wrong_line(line, why))?;
-        } else if let Some((operation, time, elapsed)) = raw(text) {
-            take_raw(report, operation, time, elapsed).map_err(|why| output.wrong_line(line, why))?;
-        }
+        let taken = match raw(text) {
+            Some((operation, time, elapsed)) => take_raw(report, operation, time, elapsed),
+            None => take_line(report, text),
+        };
+        taken.map_err(|why| output.wrong_line(line, why))?;
+    }
+    Ok(())
+}
+
+/// A line that is no raw row.
+pub(crate) fn take_line(report: &mut ToolReport, text: &str) -> Result<(), String> {
+    if let Some(version) = text.strip_prefix("YCSB Client ") {
+        report.tool = format!("YCSB {}", version.trim());
+    } else if let Some((metric, measurement, value)) = exported(text) {
+        take(report, metric, measurement, value)?;
     }
     Ok(())
 }
@@ -57,7 +65,7 @@ fn exported(line: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// `READ,1795247156328,13993`.
-fn raw(line: &str) -> Option<(&str, &str, &str)> {
+pub(crate) fn raw(line: &str) -> Option<(&str, &str, &str)> {
     let mut parts = line.split(',');
     let (operation, time, elapsed) = (parts.next()?, parts.next()?, parts.next()?);
     let name = |c: char| c.is_ascii_uppercase() || c == '-';
@@ -215,7 +223,8 @@ fn row<'a>(report: &'a mut ToolReport, measure: &str) -> &'a mut Reported {
     &mut report.rows[at]
 }
 
-fn finish(report: &mut ToolReport) {
+/// What the rows say of each other, once all are there.
+pub(crate) fn finish_stated(report: &mut ToolReport) {
     // Where a schedule's figures stand beside them, the others are counted from sending.
     let both = report.rows.iter().any(|row| row.counted_from == CountedFrom::Schedule);
     for row in &mut report.rows {

@@ -1,7 +1,8 @@
 //! Logs of real JVMs, and of damaged ones.
 
 use clock::Anchor;
-use import::jvm::{self, JvmError, JvmLog, JvmPause, JvmRole, JvmStart, RunClocks, ToldBy};
+use import::RunClocks;
+use import::jvm::{self, JvmError, JvmLog, JvmPause, JvmRole, JvmStart, ToldBy};
 use record::{EventKind, PauseReach};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ fn logs() -> Vec<(String, String)> {
 }
 
 /// The totals that lines state, by the plainest of means: what stands behind `Total: `, and the last number of a row's second
-/// bracket.
+/// bracket; of JDK 11 the line's seconds, and of its table the last three.
 fn stated(text: &str, told_by: ToldBy) -> Vec<u64> {
     let one = |line: &str| -> Option<u64> {
         match told_by {
@@ -34,6 +35,16 @@ fn stated(text: &str, told_by: ToldBy) -> Vec<u64> {
             ToldBy::Statistics => {
                 let row = line.split_once("safepoint,stats")?.1.split_once("][")?.1;
                 row.split_once(']')?.0.split_whitespace().last()?.parse().ok()
+            }
+            ToldBy::Stopped => {
+                let seconds = line.split_once("were stopped: ")?.1.split_once(" seconds")?.0;
+                Some(seconds.replace('.', "").parse::<u64>().ok()? * 100)
+            }
+            ToldBy::Table => {
+                line.trim_start().starts_with(|c: char| c.is_ascii_digit()).then_some(())?;
+                let row = line.split_once("][")?.1.split_once(']')?.0;
+                let millis: Vec<u64> = row.split_whitespace().map(|n| n.parse().expect("a number")).collect();
+                Some((millis[2] + millis[3] + millis[4]) * 1_000_000)
             }
             _ => None,
         }
@@ -58,11 +69,21 @@ fn totals_are_those_of_each_line() {
         assert!(kept.iter().all(|total| rows.contains(total)), "{name}");
         let in_lines = rows.iter().filter(|total| safepoints.contains(total)).count();
         assert_eq!(kept.len() + in_lines, rows.len(), "{name}");
-        let whole: u64 = [&safepoints, &kept].into_iter().flatten().sum();
-        let collected: u64 =
-            totals(&log, ToldBy::Collector).iter().chain(&totals(&log, ToldBy::Stopped)).sum();
+        let stopped = stated(&text, ToldBy::Stopped);
+        assert_eq!(totals(&log, ToldBy::Stopped), stopped, "{name}");
+        let table = match stopped.is_empty() {
+            true => stated(&text, ToldBy::Table),
+            false => Vec::new(),
+        };
+        assert_eq!(
+            totals(&log, ToldBy::Table),
+            table,
+            "{name}: a row beside a line of its own is told by that"
+        );
+        let whole: u64 = [&safepoints, &kept, &stopped, &table].into_iter().flatten().sum();
+        let collected: u64 = totals(&log, ToldBy::Collector).iter().sum();
         assert_eq!(log.total().0, whole + collected, "{name}");
-        lines += safepoints.len() + rows.len();
+        lines += safepoints.len() + rows.len() + stopped.len() + table.len();
     }
     assert!(lines > 180, "{lines}");
 }
@@ -95,6 +116,23 @@ fn a_safepoint_that_two_lines_tell_of_counts_once() {
     assert_eq!((log.pauses.len(), log.total()), (1, Nanos(30_000_000)));
     let apart = nested.replace("30.000ms", "0.400ms");
     assert_eq!(jvm::parse(&apart).pauses.len(), 2);
+}
+
+/// The table tells of the same safepoints as the lines beside it: where it begins, and as long but for the digits cut off.
+#[test]
+fn a_row_of_the_table_is_where_its_safepoint_is() {
+    let text = text("j11-G1-table-and-lines.log");
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('[')).collect();
+    let rows: Vec<&str> = text.lines().filter(|line| !line.starts_with('[')).collect();
+    let (lines, rows) = (jvm::parse(&lines.join("\n")), jvm::parse(&rows.join("\n")));
+    assert!(rows.pauses.len() >= 5 && rows.pauses.iter().all(|pause| pause.told_by == ToldBy::Table));
+    for (row, line) in rows.pauses.iter().zip(&lines.pauses) {
+        assert_eq!(row.what, line.what);
+        assert!(row.total <= line.total && line.total.0 < row.total.0 + 3_000_000, "{row:?} {line:?}");
+        let begin =
+            |pause: &JvmPause| pause.stamp.uptime.expect("an uptime").middle_ns() - i128::from(pause.total.0);
+        assert!((begin(row) - begin(line)).abs() <= 2_000_000, "{row:?} {line:?}");
+    }
 }
 
 #[test]
@@ -302,12 +340,95 @@ fn what_lies_outside_of_the_run_is_counted_and_left_out() {
     assert_eq!(laid.events[1].detail, detail);
 }
 
+/// No pause is told of a time that the log covers, and only of that: else the log says why it is no evidence.
+#[test]
+fn a_log_is_evidence_only_of_the_time_that_it_covers() {
+    let at = |run_s: f64, uptime_s: f64, rest: &str| {
+        let slewed = BOOT as f64 + run_s * 1.00002 * S as f64;
+        format!("[{slewed:.0}ns][{:.0}ns]{rest}\n", uptime_s * S as f64)
+    };
+    let pause = |run_s: f64, uptime_s: f64| at(run_s, uptime_s, &format!("[info][safepoint] {MESSAGE}"));
+    let using = |run_s: f64, uptime_s: f64| at(run_s, uptime_s, "[info][gc,init] Using G1");
+    let trouble = |log: &str| {
+        let laid =
+            jvm::lay_over(&jvm::parse(log), &clocks(true), "server JVM", "gc.log", None).expect("laid");
+        laid.facts.trouble
+    };
+    let quiet = MESSAGE.replace("94860762 ns", "9000000000 ns");
+    let evidence = [
+        ("begins before, and has no pause in the last seconds", pause(-5.0, 60.0) + &pause(1.0, 66.0)),
+        ("started within the run", using(20.0, 0.1) + &pause(30.0, 10.1)),
+        ("never paused in the run", using(-2.0, 60.0) + &using(3.0, 65.0)),
+        (
+            "its first safepoint says that there was none before",
+            at(8.0, 80.0, &format!("[info][safepoint] {quiet}")),
+        ),
+    ];
+    for (what, log) in evidence {
+        assert_eq!(trouble(&log), None, "{what}");
+    }
+    let concurrent = at(-9.0, 1.0, "[info][gc] Using The Z Garbage Collector")
+        + &at(3.0, 13.0, "[info][gc] GC(0) Garbage Collection (Warmup) 10M(4%)->8M(3%)");
+    let none = [
+        ("it is empty", String::new()),
+        ("none of its 1 lines is a JVM's", "hello\n".to_owned()),
+        (
+            "no line of a kind that tells of pauses",
+            at(-9.0, 1.0, "[info][os] x") + &at(9.0, 19.0, "[info][os] x"),
+        ),
+        ("no line of a kind that tells of pauses", concurrent),
+        ("its last line is from before the run", pause(-80.0, 5.0) + &pause(-20.0, 65.0)),
+        ("its first line is from after the run", pause(61.0, 65.0) + &pause(62.0, 66.0)),
+        ("it begins 19.9 s after the run did", pause(20.0, 65.0) + &pause(30.0, 75.0)),
+    ];
+    for (why, log) in none {
+        let said = trouble(&log).unwrap_or_else(|| panic!("{why}"));
+        assert!(said.contains(why) && !said.contains('\n'), "{said}");
+    }
+    let xml = |at: &str| {
+        let begin = "<verbosegc>\n<initialized id=\"1\" timestamp=\"2026-11-21T08:35:";
+        format!("{begin}{at}.500\">\n</initialized>\n")
+    };
+    let start = JvmStart::parse("2026-11-21T08:34:00+02:00").ok();
+    for (log, is_evidence) in [(xml("10"), true), (xml("10").replace("initialized", "cycle-end"), false)] {
+        let laid =
+            jvm::lay_over(&jvm::parse(&log), &clocks(true), "server JVM", "gc.log", start).expect("laid");
+        assert_eq!(laid.facts.trouble.is_none(), is_evidence, "{:?}", laid.facts);
+    }
+}
+
 #[test]
 fn local_times_without_a_zone_are_those_of_the_start() {
     let log = "<verbosegc>\n<exclusive-end timestamp=\"2026-11-21T08:35:10.500\" durationms=\"5.000\" />\n";
     let (end, _, by) = placed(log, &clocks(true), Some("2026-11-21T08:34:00+02:00")).expect("laid over");
     assert!(end.abs_diff(10_500_000_000) < 1_000_000, "{end}");
     assert!(by.contains("taken as UTC+02:00") && by.ends_with("±1 ms"), "{by}");
+}
+
+/// A JVM that has been up since summer, read in winter.
+#[test]
+fn each_local_time_has_the_offset_of_its_own_date() {
+    const INNER: &str = "TRUETAIL_TEST_ZONE";
+    if std::env::var_os(INNER).is_none() {
+        let this = std::env::current_exe().expect("this test");
+        let inner = std::process::Command::new(this)
+            .args(["--exact", "each_local_time_has_the_offset_of_its_own_date"])
+            .env(INNER, "1")
+            .env("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+            .output()
+            .expect("starts");
+        assert!(inner.status.success(), "{}", String::from_utf8_lossy(&inner.stdout));
+        return;
+    }
+    let pause = |at: &str| format!("<exclusive-end timestamp=\"{at}\" durationms=\"5.000\" />\n");
+    let log =
+        ["<verbosegc>\n", &pause("2026-07-01T12:00:00.000"), &pause("2026-11-21T07:35:10.500")].concat();
+    let laid =
+        jvm::lay_over(&jvm::parse(&log), &clocks(true), "server JVM", "gc.log", None).expect("laid over");
+    assert_eq!((laid.events.len(), laid.facts.outside), (1, 1), "{:?}", laid.facts);
+    assert!(laid.events[0].end.0.abs_diff(10_500_000_000) < 1_000_000, "{:?}", laid.events);
+    let by = laid.facts.aligned_by;
+    assert!(by.contains("taken as UTC+02:00, later UTC+01:00, this host's zone"), "{by}");
 }
 
 #[test]

@@ -2,65 +2,10 @@
 
 use super::JvmError;
 use super::pause::JvmLog;
-use super::stamp::{Reading, Stamp, carried, wall_time};
-use clock::{Anchor, Anchors};
-use record::{RecordError, Recording};
+use super::stamp::{Reading, Stamp, carried};
+use crate::RunClocks;
+use crate::moment::{host_ahead_s, wall_time};
 use units::{Instant, Nanos};
-
-/// The clocks of a recording, for laying the logs of other programs over it.
-#[derive(Clone, Debug)]
-pub struct RunClocks {
-    anchors: Option<Anchors>,
-    /// The first anchor that has `CLOCK_MONOTONIC`: (that, wall time).
-    first: Option<(u64, u64)>,
-    epoch_wall_ns: u64,
-    end: Instant,
-}
-
-impl RunClocks {
-    /// Of anchors whose ticks are nanoseconds since the run's epoch, in order, and of the epoch's wall time. Fewer than two
-    /// anchors count as none; then wall time alone leads to the run. `end` is when the run ended, or is about to.
-    pub fn new(points: &[Anchor], epoch_wall_ns: u64, end: Instant) -> RunClocks {
-        let anchors = points.split_first().filter(|(_, others)| !others.is_empty()).map(|(first, others)| {
-            let mut anchors = Anchors::new(*first);
-            others.iter().for_each(|point| anchors.push(*point));
-            anchors
-        });
-        let first = points.iter().find_map(|point| Some((point.slewed_ns?, point.realtime_ns)));
-        RunClocks { first: first.filter(|_| anchors.is_some()), anchors, epoch_wall_ns, end }
-    }
-
-    /// Of a recording. One that was cut short ends with its last anchor, or never.
-    ///
-    /// # Errors
-    /// Those of [`Recording::anchors`].
-    pub fn of(recording: &Recording) -> Result<RunClocks, RecordError> {
-        let points = recording.anchors()?;
-        let header = recording.header();
-        let ended = recording.end().and_then(|end| end.at.get());
-        let phases = header.phases.iter().filter_map(|phase| phase.end.get()).max();
-        let anchored = points.last().map(|point| Instant(point.ticks.0));
-        let end = ended.into_iter().chain(phases.filter(|_| ended.is_some())).max().or(anchored);
-        Ok(RunClocks::new(&points, header.epoch_wall_ns, end.unwrap_or(Instant(u64::MAX - 1))))
-    }
-
-    /// When the run ended.
-    pub(super) fn end(&self) -> Instant {
-        self.end
-    }
-
-    fn instant_of_slewed(&self, ns: i128) -> Option<Instant> {
-        self.anchors.as_ref()?.instant_of_slewed(u64::try_from(ns).ok()?)
-    }
-
-    /// `None` where the wall clock stepped at that moment.
-    fn instant_of_wall(&self, ns: i128) -> Option<Instant> {
-        match &self.anchors {
-            Some(anchors) => anchors.instant_of_realtime(u64::try_from(ns).ok()?),
-            None => Some(Instant(u64::try_from((ns - i128::from(self.epoch_wall_ns)).max(0)).ok()?)),
-        }
-    }
-}
 
 /// When a JVM started, as its user says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,10 +38,31 @@ pub(super) struct Way {
     by: Clock,
     /// From uptime to that clock.
     since_start: Option<Reading>,
-    /// What to add to local times.
-    zone_ns: i128,
+    zone: Zone,
     /// In words, but for the exactness.
     words: String,
+}
+
+/// What turns the log's wall times into UTC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Zone {
+    /// They are.
+    Utc,
+    /// So many seconds ahead, as was given.
+    Ahead(i64),
+    /// This host's: stamp by stamp, since a JVM may be up for longer than summer time.
+    Host,
+}
+
+impl Zone {
+    fn utc(self, local: Reading) -> Reading {
+        let ahead_s = match self {
+            Zone::Utc => 0,
+            Zone::Ahead(ahead_s) => ahead_s,
+            Zone::Host => host_ahead_s(local.from_ns),
+        };
+        local.moved(-i128::from(ahead_s) * 1_000_000_000)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,18 +80,18 @@ impl Way {
     /// # Errors
     /// [`JvmError::NoClock`] and [`JvmError::NoMonotonic`] where nothing leads from one to the other.
     pub(super) fn choose(log: &JvmLog, clocks: &RunClocks, start: Option<JvmStart>) -> Result<Way, JvmError> {
-        let stamps = || log.pauses.iter().map(|pause| &pause.stamp);
+        let stamps = || log.pauses.iter().map(|pause| &pause.stamp).chain(&log.first).chain(&log.last);
         let has_slewed = stamps().any(|stamp| stamp.slewed.is_some());
         let slewed_since_start = log.slewed_since_start.get();
         let has_uptime = stamps().any(|stamp| stamp.uptime.is_some());
         let by_slewed = has_slewed || (has_uptime && slewed_since_start.is_some());
         let stepped = Way::is_of_another_boot(log, clocks);
-        if by_slewed && clocks.first.is_some() && stepped != Some(true) {
+        if by_slewed && clocks.first().is_some() && stepped != Some(true) {
             let words = if has_slewed { "CLOCK_MONOTONIC" } else { "CLOCK_MONOTONIC, by uptime" };
             return Ok(Way {
                 by: Clock::Slewed,
                 since_start: slewed_since_start,
-                zone_ns: 0,
+                zone: Zone::Utc,
                 words: words.to_owned(),
             });
         }
@@ -135,17 +101,17 @@ impl Way {
         if !has_wall && wall_since_start.is_none() {
             return Err(if by_slewed { JvmError::NoMonotonic } else { JvmError::NoClock });
         }
-        let (zone_ns, zone) = zone(log, start);
+        let (zone, zone_words) = zone(log, start);
         let mut words = match (has_wall, from_lines) {
             (false, None) => "wall time, by uptime and the start that was given".to_owned(),
             (false, Some(_)) => "wall time, by uptime".to_owned(),
             (true, _) => "wall time".to_owned(),
         };
-        words += &zone;
+        words += &zone_words;
         if by_slewed && stepped == Some(true) {
             words += " (its nanoseconds are not this host's CLOCK_MONOTONIC)";
         }
-        Ok(Way { by: Clock::Wall, since_start: wall_since_start, zone_ns, words })
+        Ok(Way { by: Clock::Wall, since_start: wall_since_start, zone, words })
     }
 
     /// Whether the log's two clocks are related otherwise than the run's; `None` where that can't be known.
@@ -153,7 +119,7 @@ impl Way {
         let difference = |a: Option<Reading>, b: Option<Reading>| Some(a?.middle_ns() - b?.middle_ns());
         let by_start = difference(log.wall_since_start.get(), log.slewed_since_start.get());
         let logged = log.wall_since_boot.get().map(Reading::middle_ns).or(by_start)?;
-        let (slewed, wall) = clocks.first?;
+        let (slewed, wall) = clocks.first()?;
         let ours = i128::from(wall) - i128::from(slewed);
         Some((logged - ours).abs() > OTHER_HOST_NS)
     }
@@ -162,7 +128,7 @@ impl Way {
     pub(super) fn place(&self, stamp: &Stamp, clocks: &RunClocks) -> Option<(Instant, Nanos)> {
         let direct = match self.by {
             Clock::Slewed => stamp.slewed,
-            Clock::Wall => stamp.wall.map(|wall| wall.moved(self.zone_ns)),
+            Clock::Wall => stamp.wall.map(|wall| self.zone.utc(wall)),
         };
         let reading = carried(stamp.uptime, self.since_start, direct)?;
         let at = match self.by {
@@ -183,24 +149,24 @@ impl Way {
     }
 }
 
-/// What turns the log's local times into UTC, and in words.
-fn zone(log: &JvmLog, start: Option<JvmStart>) -> (i128, String) {
+/// What turns the log's local times into UTC, and in words: of this host's zone those of the log's first and last line.
+fn zone(log: &JvmLog, start: Option<JvmStart>) -> (Zone, String) {
     if !log.is_local {
-        return (0, String::new());
+        return (Zone::Utc, String::new());
     }
-    let (offset_s, whose) = match start {
-        Some(start) => (start.offset_s, "as the start that was given"),
+    let show = |offset_s: i64| {
+        let (sign, minutes) = (if offset_s < 0 { '-' } else { '+' }, offset_s.abs() / 60);
+        format!("UTC{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+    };
+    let (zone, taken, whose) = match start {
+        Some(start) => (Zone::Ahead(start.offset_s), show(start.offset_s), "as the start that was given"),
         None => {
-            let at = log.pauses.first().and_then(|pause| pause.stamp.wall).map_or(0, |wall| wall.from_ns);
-            let known = u64::try_from(at).ok().and_then(clock::local_offset_s);
-            (known.unwrap_or(0), "this host's zone")
+            let ahead =
+                |stamp: Option<Stamp>| host_ahead_s(stamp.and_then(|s| s.wall).map_or(0, |w| w.from_ns));
+            let (first, last) = (ahead(log.first), ahead(log.last));
+            let later = if first == last { String::new() } else { format!(", later {}", show(last)) };
+            (Zone::Host, show(first) + &later, "this host's zone")
         }
     };
-    let (sign, minutes) = (if offset_s < 0 { '-' } else { '+' }, offset_s.abs() / 60);
-    let words = format!(
-        " (without a zone in the log; taken as UTC{sign}{:02}:{:02}, {whose})",
-        minutes / 60,
-        minutes % 60
-    );
-    (-i128::from(offset_s) * 1_000_000_000, words)
+    (zone, format!(" (without a zone in the log; taken as {taken}, {whose})"))
 }

@@ -4,7 +4,8 @@
 //! time, utctime, uptime, timemillis, uptimemillis, timenanos, uptimenanos, hostname, pid, tid, level, tags. Nothing here
 //! depends on it.
 
-use super::stamp::{Reading, Stamp, decimal, wall_time};
+use super::stamp::{Reading, Stamp};
+use crate::moment::{decimal, wall_time};
 
 /// What stands before a message, and the message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,8 +1,11 @@
 //! Pauses as events of a recording.
 
 use super::JvmError;
-use super::align::{JvmStart, RunClocks, Way};
-use super::pause::{JvmLog, JvmPause};
+use super::align::{JvmStart, Way};
+use super::pause::{JvmLog, JvmPause, ToldBy};
+use super::stamp::Stamp;
+use crate::RunClocks;
+use crate::examples::numbered;
 use record::{Event, EventKind, JvmLogFacts, PauseReach};
 use std::path::Path;
 use units::{Instant, Nanos, format_nanos};
@@ -70,13 +73,15 @@ pub fn lay_over(
         facts: JvmLogFacts {
             subject: subject.to_owned(),
             file: file.to_owned(),
-            format: log.format.name().to_owned(),
+            format: log.first.map_or_else(String::new, |_| log.format.name().to_owned()),
             not_understood: log.not_understood,
-            examples: log.examples.iter().map(|(line, text)| format!("line {line}: {text}")).collect(),
+            examples: numbered(&log.examples),
             ..JvmLogFacts::default()
         },
     };
-    if log.pauses.is_empty() {
+    let mut troubles: Vec<String> = tells_nothing(log).into_iter().collect();
+    if log.pauses.is_empty() && !troubles.is_empty() {
+        laid.facts.trouble = troubles.pop();
         return Ok(laid);
     }
     let way = Way::choose(log, clocks, start)?;
@@ -99,13 +104,55 @@ pub fn lay_over(
         laid.events.push(Event { kind, begin, end, subject, detail: detail(pause) });
     }
     laid.facts.aligned_by = way.words(worst);
+    troubles.extend(not_covered(log, clocks, &way));
     if unplaced > 0 {
-        laid.facts.trouble = Some(format!(
+        troubles.push(format!(
             "{unplaced} pauses have no moment: their lines lack a clock, or the wall clock stepped there"
         ));
     }
+    laid.facts.trouble = (!troubles.is_empty()).then(|| troubles.join("; "));
     laid.events.sort_by_key(|event| (event.begin, event.end));
     Ok(laid)
+}
+
+/// Why a log without pauses is no evidence that there were none.
+fn tells_nothing(log: &JvmLog) -> Option<String> {
+    if log.lines == 0 {
+        return Some("it is empty: the JVM logs to another file, or had nothing to log yet".to_owned());
+    }
+    if log.first.is_none() && log.pauses.is_empty() {
+        return Some(format!(
+            "none of its {} lines is a JVM's with a clock: is it the right file?",
+            log.lines
+        ));
+    }
+    (!log.tells_pauses).then(|| {
+        "it has no line of a kind that tells of pauses: log with \
+         -Xlog:safepoint*:file=F:timenanos,uptimenanos,level,tags"
+            .to_owned()
+    })
+}
+
+/// Why a log says nothing of the run, or not of all of it, by the moments of its first and last line. A JVM that has no pause
+/// at the run's end logs nothing there, so that a log which reaches into the run counts up to its end.
+fn not_covered(log: &JvmLog, clocks: &RunClocks, way: &Way) -> Option<String> {
+    let place = |stamp: &Option<Stamp>| way.place(&stamp.as_ref().copied()?, clocks).map(|(at, _)| at);
+    let (first, last) = (place(&log.first), place(&log.last));
+    let begin = first.map(|first| Nanos(first.0.saturating_sub(log.quiet_before.0)));
+    let other = "name the log that the JVM wrote during it";
+    if last == Some(Instant::EPOCH) {
+        Some(format!("its last line is from before the run: {other}"))
+    } else if begin.is_some_and(|begin| begin.0 > clocks.end().0) {
+        Some(format!("its first line is from after the run: {other}"))
+    } else if first.is_none() && last.is_none() {
+        Some("neither its first nor its last line has a moment".to_owned())
+    } else {
+        let late = begin.filter(|begin| *begin > Nanos::ZERO && !log.begins_with_jvm)?;
+        Some(format!(
+            "it begins {} after the run did: what the JVM logged before is not in it",
+            format_nanos(late)
+        ))
+    }
 }
 
 /// The facts of a log that could not be read or laid over a run, so that the run says so.
@@ -159,6 +206,7 @@ fn detail(pause: &JvmPause) -> String {
         PauseReach::Within => format!("of {}", format_nanos(pause.total)),
         _ => format!("total {}", format_nanos(pause.total)),
     };
-    let words: Vec<String> = known.chain([of_total]).collect();
+    let digits = (pause.told_by == ToldBy::Table).then(|| "in whole milliseconds".to_owned());
+    let words: Vec<String> = known.chain([of_total]).chain(digits).collect();
     format!("{}{}: {}", pause.reach.prefix(), pause.what, words.join(", "))
 }

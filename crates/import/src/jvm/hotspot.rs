@@ -8,6 +8,7 @@ use super::decorators::{Stamper, split};
 use super::messages::{self, Message};
 use super::pause::{JvmLog, JvmLogFormat, JvmPause, ToldBy};
 use super::stamp::{Reading, Stamp};
+use super::table::{self, Table};
 use record::PauseReach;
 
 /// Reads a log.
@@ -28,6 +29,7 @@ struct Parser {
     /// JDK 11's name of the safepoint that goes on.
     entered: Option<String>,
     in_pacing: bool,
+    table: Table,
     /// Collectors' pauses that no safepoint has told of yet.
     of_collectors: Vec<JvmPause>,
     /// A row of statistics that no safepoint's line has told of yet.
@@ -44,6 +46,7 @@ impl Parser {
             stamper: Stamper::default(),
             entered: None,
             in_pacing: false,
+            table: Table::default(),
             of_collectors: Vec::new(),
             row: None,
         }
@@ -60,14 +63,27 @@ impl Parser {
         if text.trim().is_empty() {
             return;
         }
+        match self.table.read(text) {
+            Some(table::Line::Row(pause)) => {
+                self.log.saw(&pause.stamp, pause.total);
+                self.log.tells_pauses = true;
+                return self.take(JvmPause { line: number, ..*pause });
+            }
+            Some(table::Line::Known) => return,
+            Some(table::Line::Broken) => return self.log.misunderstood(number, text),
+            None => {}
+        }
         let Some(line) = split(text).filter(|line| line.is_decorated()) else {
             self.log.misunderstood(number, text);
             return;
         };
         let stamp = self.stamper.stamp(&line.shown);
         self.log.relate(&stamp);
+        self.log.saw(&stamp, messages::quiet_before(line.message));
         let is_detail = matches!(line.level, Some("debug" | "trace"));
-        match messages::read(line.message, line.tags, self.in_pacing) {
+        let message = messages::read(line.message, line.tags, self.in_pacing);
+        self.log.tells_pauses |= messages::tells_pauses(&message, line.message, line.tags);
+        match message {
             Message::Pause(pause) => self.take(JvmPause { stamp, line: number, ..*pause }),
             Message::Entering(name) => self.entered = Some(name),
             Message::PacingBegins => self.in_pacing = true,
@@ -81,6 +97,10 @@ impl Parser {
     fn take(&mut self, mut pause: JvmPause) {
         match pause.told_by {
             ToldBy::Collector => self.of_collectors.push(pause),
+            ToldBy::Table => {
+                self.keep_row();
+                self.row = Some(pause);
+            }
             ToldBy::Statistics => {
                 self.keep_row();
                 if self.log.pauses.last().is_some_and(|last| is_same(last, &pause)) {
@@ -92,6 +112,9 @@ impl Parser {
                 if let Some(name) = self.entered.take() {
                     pause.what = name;
                 }
+                // The line is exact where the row has whole milliseconds.
+                self.row = self.row.take_if(|row| row.told_by != ToldBy::Table || !pause.holds(&row.stamp));
+                self.keep_row();
                 self.keep(pause);
             }
             ToldBy::Safepoint => {

@@ -1,7 +1,7 @@
 //! The messages of HotSpot's log that tell of pauses, JDK 11 to 25.
 
 use super::pause::{JvmPause, ToldBy};
-use super::stamp::decimal;
+use crate::moment::decimal;
 use record::PauseReach;
 use units::Nanos;
 
@@ -67,6 +67,29 @@ pub(super) fn read(message: &str, tags: Option<&str>, in_pacing: bool) -> Messag
         Some("safepoint") if !is_known(message) => Message::Broken,
         _ => Message::Other,
     }
+}
+
+/// Whether a line is of a log that would tell of pauses of all threads. ZGC's lines of the tag `gc` alone would not: its
+/// pauses are phases.
+pub(super) fn tells_pauses(read: &Message, message: &str, tags: Option<&str>) -> bool {
+    let has = |wanted: &str| tags.is_some_and(|tags| tags.split(',').any(|tag| tag == wanted));
+    let of_a_pause = match read {
+        Message::Pause(pause) => pause.reach == PauseReach::WholeVm,
+        Message::Entering(_) => true,
+        _ => false,
+    };
+    let stops_the_world = message.starts_with("Using ") && !message.contains("Z Garbage");
+    of_a_pause || has("safepoint") || (has("gc") && stops_the_world)
+}
+
+/// How long before its stamp a line knows of every safepoint: its own time and `Time since last`.
+pub(super) fn quiet_before(message: &str) -> Nanos {
+    let field = |name: &str| {
+        let rest = message.split_once(name)?.1;
+        nanos(rest.split_once(',').map_or(rest, |(value, _)| value))
+    };
+    let both = || Some(field(" Time since last: ")?.0.saturating_add(field(" Total: ")?.0));
+    Nanos(both().filter(|_| message.starts_with("Safepoint \"")).unwrap_or(0))
 }
 
 fn is_known(message: &str) -> bool {

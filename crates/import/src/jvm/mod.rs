@@ -9,7 +9,7 @@
 //! apart from pauses of the whole VM, the time to safepoint from the operation, and a safepoint that two kinds of lines tell
 //! of is counted once. A log never fails to be read: lines that are not understood are counted, and the first are kept.
 //!
-//! A log is laid over a run by clocks ([`RunClocks`]): `CLOCK_MONOTONIC` (the decorator `timenanos`, to the microsecond), or
+//! A log is laid over a run by clocks ([`crate::RunClocks`]): `CLOCK_MONOTONIC` (the decorator `timenanos`, to the microsecond), or
 //! wall time (`time`, `utctime`, `timemillis`, to the millisecond). An uptime alone leads nowhere: a line that has another
 //! clock beside it, an anchor that a program printed into the log, or the JVM's start as its user knows it must help.
 //! `docs/jvm.md` has the formats.
@@ -32,9 +32,10 @@ mod messages;
 mod openj9;
 mod pause;
 mod stamp;
+mod table;
 mod xml;
 
-pub use align::{JvmStart, RunClocks};
+pub use align::JvmStart;
 pub use events::{JvmRole, LaidOver, failed, lay_over};
 pub use pause::{JvmLog, JvmLogFormat, JvmPause, ToldBy};
 pub use stamp::{Offset, Reading, Stamp};

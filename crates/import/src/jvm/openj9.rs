@@ -6,8 +6,9 @@
 //! not when. Times are local ones in milliseconds, without a zone.
 
 use super::pause::{JvmLog, JvmLogFormat, JvmPause, ToldBy};
-use super::stamp::{Reading, Stamp, decimal, wall_time};
+use super::stamp::{Reading, Stamp};
 use super::xml::{Tag, Tags};
+use crate::moment::{decimal, wall_time};
 use record::PauseReach;
 use units::Nanos;
 
@@ -60,6 +61,11 @@ impl Parser {
                 self.heartbeat = None;
             }
             return;
+        }
+        if let Some(stamp) = stamp(tag) {
+            self.log.begins_with_jvm |= self.log.first.is_none() && tag.name == "initialized";
+            self.log.saw(&stamp, Nanos::ZERO);
+            self.log.tells_pauses = true;
         }
         let understood = match tag.name {
             "exclusive-start" => self.exclusive_start(tag),

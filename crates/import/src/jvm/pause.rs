@@ -1,6 +1,7 @@
 //! What a log told of one pause.
 
 use super::stamp::{Offset, Stamp};
+use crate::examples::keep_example;
 use record::PauseReach;
 use units::Nanos;
 
@@ -11,6 +12,8 @@ pub enum ToldBy {
     Collector,
     /// JDK 11's `Total time for which application threads were stopped`.
     Stopped,
+    /// A row of JDK 11's table on standard output, in whole milliseconds.
+    Table,
     /// A row of `safepoint+stats`.
     Statistics,
     /// `Safepoint "…"` of JDK 13 and later.
@@ -88,6 +91,9 @@ impl JvmPause {
 /// From the end of a pause until its line is stamped, at most, ordinarily.
 const LOG_DELAY_NS: i128 = 1_000_000;
 
+/// A JVM has logged its first line by then, and no file was rotated.
+const FIRST_LINE_NS: i128 = 10_000_000_000;
+
 /// What wrote a log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JvmLogFormat {
@@ -122,6 +128,16 @@ pub struct JvmLog {
     pub examples: Vec<(usize, String)>,
     /// Whether wall times are local ones, without a zone; then they stand here as if they were UTC.
     pub is_local: bool,
+    /// Stamp of the first line that has one, …
+    pub first: Option<Stamp>,
+    /// … and how long before it the log would have told of a pause: a safepoint's line says when the last one was.
+    pub quiet_before: Nanos,
+    /// Stamp of the last line that has one.
+    pub last: Option<Stamp>,
+    /// Whether it begins with its JVM: nothing was before it.
+    pub begins_with_jvm: bool,
+    /// Whether it has lines of a kind that tells of pauses of all threads.
+    pub tells_pauses: bool,
     /// From uptime to `CLOCK_MONOTONIC`.
     pub slewed_since_start: Offset,
     /// From uptime to wall time.
@@ -129,11 +145,6 @@ pub struct JvmLog {
     /// From `CLOCK_MONOTONIC` to wall time.
     pub wall_since_boot: Offset,
 }
-
-/// Most examples that are kept.
-const EXAMPLES: usize = 5;
-/// Longest example, in characters.
-const EXAMPLE_LENGTH: usize = 120;
 
 impl JvmLog {
     pub(super) fn new(format: JvmLogFormat) -> JvmLog {
@@ -144,6 +155,11 @@ impl JvmLog {
             not_understood: 0,
             examples: Vec::new(),
             is_local: false,
+            first: None,
+            quiet_before: Nanos::ZERO,
+            last: None,
+            begins_with_jvm: false,
+            tells_pauses: false,
             slewed_since_start: Offset::default(),
             wall_since_start: Offset::default(),
             wall_since_boot: Offset::default(),
@@ -152,11 +168,21 @@ impl JvmLog {
 
     pub(super) fn misunderstood(&mut self, line: usize, text: &str) {
         self.not_understood += 1;
-        if self.examples.len() < EXAMPLES {
-            let shown: String =
-                text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(EXAMPLE_LENGTH).collect();
-            let cut = if text.chars().count() > EXAMPLE_LENGTH { "…" } else { "" };
-            self.examples.push((line, shown.trim().to_owned() + cut));
+        keep_example(&mut self.examples, line, text);
+    }
+
+    /// A line was stamped; `quiet` before it, a pause would have been told. Of lines that show less than others none is the
+    /// first or the last: it may be torn.
+    pub(super) fn saw(&mut self, stamp: &Stamp, quiet: Nanos) {
+        if !stamp.is_some() {
+            return;
+        }
+        if self.first.is_none_or(|first| first.clocks() < stamp.clocks()) {
+            (self.first, self.quiet_before) = (Some(*stamp), quiet);
+            self.begins_with_jvm |= stamp.uptime.is_some_and(|uptime| uptime.to_ns < FIRST_LINE_NS);
+        }
+        if self.last.is_none_or(|last| last.clocks() <= stamp.clocks()) {
+            self.last = Some(*stamp);
         }
     }
 

@@ -1,0 +1,283 @@
+//! Logs of a real PostgreSQL, and of damaged ones.
+
+use clock::Anchor;
+use import::RunClocks;
+use import::server_log::{self, LogZone, ServerLog, ServerLogError};
+use record::{Event, EventKind, ServerTold};
+use std::fmt::Write as _;
+use std::path::Path;
+use testkit::fuzz::Fuzz;
+use units::{Instant, Nanos, Ticks};
+
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000_000_000;
+/// 2026-11-22 06:26:00 UTC: when the runs of these tests began.
+const WALL: u64 = 1_795_328_760 * S;
+
+fn text(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/postgres").join(name);
+    std::fs::read_to_string(path).expect("a log")
+}
+
+/// The same run of the server in three forms.
+const FORMS: [(&str, &str); 3] =
+    [("stderr.log", "stderr"), ("csvlog.csv", "csvlog"), ("jsonlog.json", "jsonlog")];
+
+/// Of a run of 20 s.
+fn clocks() -> RunClocks {
+    let anchor = |n: u64| {
+        let ns = n * S / 2;
+        let (ticks, realtime_ns) = (Ticks(ns), WALL + ns);
+        Anchor { ticks, monotonic_ns: ns, realtime_ns, slewed_ns: None, width_ticks: 60 }
+    };
+    let points: Vec<Anchor> = (0..=40).map(anchor).collect();
+    RunClocks::new(&points, WALL, Instant(20 * S))
+}
+
+fn laid(log: &ServerLog, zone: Option<LogZone>) -> server_log::LaidOver {
+    server_log::lay_over(log, &clocks(), "pg.log", zone).expect("laid over")
+}
+
+fn events_of(log: &str) -> Vec<Event> {
+    laid(&server_log::parse(log), None).events
+}
+
+/// What becomes of the log, event by event.
+#[test]
+fn a_log_of_a_real_server() {
+    let log = server_log::parse(&text("stderr.log"));
+    let laid = laid(&log, None);
+    let mut page = format!("{} lines; {:#?}\n", log.lines, laid.facts);
+    for event in &laid.events {
+        let at = |instant: Instant| instant.0 as f64 / 1e9;
+        let _ = writeln!(
+            page,
+            "{:.4} to {:.4} {}: {}",
+            at(event.begin),
+            at(event.end),
+            event.subject,
+            event.detail
+        );
+    }
+    insta::assert_snapshot!(page);
+}
+
+/// Each `total=` is the server's own account of what lies between the two lines, rounded like them.
+#[test]
+fn a_checkpoint_is_as_long_as_its_own_total() {
+    let stated: Vec<u64> = text("stderr.log")
+        .lines()
+        .filter_map(|line| line.split_once(" total=")?.1.split_once(" s;"))
+        .map(|(seconds, _)| seconds.replace('.', "").parse::<u64>().expect("a number") * MS)
+        .collect();
+    let log = server_log::parse(&text("stderr.log"));
+    let found: Vec<u64> = (log.happenings.iter())
+        .filter(|happening| happening.what == ServerTold::Checkpoint)
+        .map(|happening| happening.length().0)
+        .collect();
+    assert_eq!(stated.len(), found.len());
+    assert!(stated.len() >= 8, "{stated:?}");
+    for (stated, found) in stated.iter().zip(&found) {
+        assert!(stated.abs_diff(*found) <= 2 * MS, "{stated} {found}");
+    }
+}
+
+#[test]
+fn all_forms_of_one_run_tell_the_same() {
+    let all: Vec<ServerLog> = FORMS.iter().map(|(file, _)| server_log::parse(&text(file))).collect();
+    for (log, (file, form)) in all.iter().zip(FORMS) {
+        assert_eq!((log.format, log.not_understood), (form, 0), "{file}: {:?}", log.examples);
+        assert_eq!(laid(log, None).events, laid(&all[0], None).events, "{file}");
+        assert_eq!((log.durations, log.others), (all[0].durations, all[0].others), "{file}");
+    }
+}
+
+#[test]
+fn what_has_no_begin_or_no_end_is_known_as_far_as_it_is_told() {
+    let complete = "2026-11-22 06:26:05.500 UTC [8] LOG:  checkpoint complete: wrote 9 buffers (0.1%); write=0.100 s, \
+                    sync=0.010 s, total=0.250 s; sync files=1\n";
+    let [event] = &events_of(complete)[..] else { panic!() };
+    assert_eq!((event.end - event.begin, event.end.0), (Nanos(250 * MS), 5_500 * MS + MS / 2));
+    assert!(event.detail.contains("begin is not in the log"), "{event:?}");
+    let starting = "2026-11-22 06:26:01.000 UTC [8] LOG:  checkpoint starting: time\n\
+                    2026-11-22 06:26:03.000 UTC [9] LOG:  connection received: host=[local]\n";
+    let [event] = &events_of(starting)[..] else { panic!() };
+    assert_eq!(event.end - event.begin, Nanos(2 * S), "as far as the log goes");
+    assert!(event.detail.contains("its end is not in the log"), "{event:?}");
+    let crashed = format!(
+        "{starting}2026-11-22 06:26:04.000 UTC [1] LOG:  all server processes terminated; reinitializing\n\
+         2026-11-22 06:26:09.000 UTC [9] LOG:  checkpoint starting: end-of-recovery\n\
+         2026-11-22 06:26:09.100 UTC [9] LOG:  checkpoint complete: wrote 9 buffers (0.1%); write=0.1 s, sync=0 s, total=0.1 s;\n"
+    );
+    let lengths: Vec<Nanos> = events_of(&crashed).iter().map(|event| event.end - event.begin).collect();
+    assert_eq!(lengths, [Nanos(3 * S), Nanos(100 * MS)]);
+    let given_up = "2026-11-22 06:26:05.000 UTC [7] LOG:  process 7 still waiting for ShareLock on transaction 741 after 1000.000 ms\n\
+                    2026-11-22 06:26:06.000 UTC [7] ERROR:  canceling statement due to lock timeout\n";
+    let [event] = &events_of(given_up)[..] else { panic!() };
+    assert_eq!((event.subject.as_str(), event.end - event.begin), ("lock wait", Nanos(2 * S)));
+}
+
+#[test]
+fn what_lies_outside_of_the_run_is_counted_and_left_out() {
+    let at = |second: u64| {
+        format!(
+            "2026-11-22 06:{:02}:{:02}.000 UTC [8] LOG:  checkpoint complete: wrote 9 buffers (0.1%); write=0.1 s, sync=0 s, total=0.1 s;\n",
+            25 + second / 60,
+            second % 60
+        )
+    };
+    let laid = laid(&server_log::parse(&[at(10), at(70), at(75), at(100)].concat()), None);
+    assert_eq!((laid.facts.checkpoints, laid.facts.outside, laid.facts.checkpoints_in_all), (2, 2, 4));
+    assert_eq!(laid.facts.longest_checkpoint, Some(Nanos(100 * MS)));
+    assert_eq!(laid.facts.aligned_by, "wall time, ±1.00 ms");
+}
+
+#[test]
+fn zones_without_one_meaning_are_refused_until_somebody_says_which() {
+    let line = |time: &str| {
+        format!(
+            "2026-11-22 {time} [8] LOG:  checkpoint complete: wrote 9 buffers (0.1%); write=0.1 s, sync=0 s, total=0.1 s;\n"
+        )
+    };
+    let over = |log: &str, zone: Option<&str>| {
+        let zone = zone.map(|zone| LogZone::parse(zone).expect("a zone"));
+        server_log::lay_over(&server_log::parse(log), &clocks(), "pg.log", zone)
+    };
+    let end = |log: &str, zone: Option<&str>| over(log, zone).map(|laid| laid.events[0].end.0).ok();
+    let expected = Some(5 * S + MS / 2);
+    assert_eq!(end(&line("06:26:05.000 UTC"), None), expected);
+    assert_eq!(end(&line("11:56:05.000 +0530"), None), expected);
+    assert_eq!(end(&line("03:26:05.000 -03"), None), expected);
+    assert_eq!(end(&line("07:26:05.000 CET"), Some("+01:00")), expected);
+    assert_eq!(
+        end(&line("06:26:05.000 UTC"), Some("+01:00")),
+        expected,
+        "UTC means UTC whatever is said of others"
+    );
+    let why = |log: &str, zone| over(log, zone).expect_err("refused").to_string();
+    let unknown = why(&line("07:26:05.000 CET"), None);
+    assert!(
+        unknown.contains("`CET`") && unknown.contains("--server-log-zone") && !unknown.contains('\n'),
+        "{unknown}"
+    );
+    let both = line("07:26:05.000 CET") + &line("08:26:05.000 CEST");
+    assert!(matches!(over(&both, Some("+01:00")), Err(ServerLogError::Zones { .. })));
+    assert!(why(&both, Some("+1")).contains("CEST and CET"));
+    // Whatever this host's zone is, it has one for this moment.
+    let host_ahead_s = clock::local_offset_s(WALL).expect("a zone");
+    let local = format!(
+        "{:02}:{:02}",
+        (6 * 3_600 + 26 * 60 + host_ahead_s).rem_euclid(86_400) / 3_600,
+        (26 * 60 + host_ahead_s).rem_euclid(3_600) / 60
+    );
+    if (0..86_400).contains(&(6 * 3_600 + 26 * 60 + host_ahead_s)) {
+        assert_eq!(end(&line(&format!("{local}:05.000 XYZ")), Some("host")), expected);
+    }
+    let words = over(&line("07:26:05.000 CET"), Some("+1")).expect("laid over").facts.aligned_by;
+    assert_eq!(words, "wall time (CET taken as UTC+01:00, as given), ±1.00 ms");
+}
+
+#[test]
+fn a_file_is_read_line_by_line_and_a_missing_one_is_named() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/postgres/stderr.log");
+    assert_eq!(server_log::read(&path).expect("read"), server_log::parse(&text("stderr.log")));
+    let error = server_log::read(Path::new("none.log")).expect_err("missing").to_string();
+    assert!(error.contains("none.log") && !error.contains('\n'), "{error}");
+}
+
+#[test]
+fn lines_that_are_no_entries_are_counted_and_shown() {
+    let log = "cp: cannot stat 'x'\n2026-11-22 06:26:05.000 UTC [8] LOG:  checkpoint complete: wrote 9 buf\n\tmore\n\n\
+               2026-11-22 06:26:05.000 UTC [8] LOG:  duration: 3.1 ms  statement: x\n{\"timestamp\": \"torn\n";
+    let log = server_log::parse(log);
+    assert_eq!((log.lines, log.not_understood, log.durations, log.happenings.len()), (6, 3, 1, 0));
+    let lines: Vec<usize> = log.examples.iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [1, 2, 6]);
+}
+
+/// Yesterday's log tells of checkpoints, and not of the run's.
+#[test]
+fn a_log_is_evidence_only_of_the_time_that_it_covers() {
+    let clocks = |begin: &str, seconds: u64| {
+        let (_, second) = begin.rsplit_once(':').expect("seconds");
+        let minute: u64 = begin[14..16].parse().expect("minutes");
+        let second: u64 = second.trim_end_matches('Z').parse().expect("seconds");
+        // 2026-11-22T06:00:00Z
+        RunClocks::new(&[], (1_795_327_200 + 60 * minute + second) * S, Instant(seconds * S))
+    };
+    let entry = |at: &str, message: &str| format!("2026-11-22 {at}.000 UTC [8] LOG:  {message}\n");
+    let total = "checkpoint complete: wrote 9 buffers (0.1%); 0 WAL file(s) added, 0 removed, 0 recycled; write=0.1 s, sync=0.1 s, \
+                 total=0.2 s; sync files=1, longest=0.1 s, average=0.1 s; distance=1 kB, estimate=1 kB";
+    let log = entry("06:26:05", "checkpoint starting: time") + &entry("06:26:06", total);
+    let trouble = |log: &str, begin: &str| {
+        let log = server_log::parse(log);
+        assert_eq!(log.happenings.len(), 1);
+        server_log::lay_over(&log, &clocks(begin, 20), "pg.log", None).expect("laid over").facts.trouble
+    };
+    let evidence = |log: &str, begin: &str| assert_eq!(trouble(log, begin), None);
+    evidence(&log, "2026-11-22T06:26:05Z");
+    evidence(&(entry("06:20:00", "connection received") + &log), "2026-11-22T06:26:00Z");
+    evidence(&(entry("06:26:03", "starting PostgreSQL 17.6 on x86_64") + &log), "2026-11-22T06:26:00Z");
+    for (begin, why) in [
+        ("2026-11-22T06:27:00Z", "its last entry is from before the run"),
+        ("2026-11-22T06:20:00Z", "its first entry is from after the run"),
+        ("2026-11-22T06:26:00Z", "it begins 5.00 s after the run did"),
+    ] {
+        let said = trouble(&log, begin).unwrap_or_else(|| panic!("{why}"));
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+/// Whatever the bytes: no panic, and what is kept holds what the types promise.
+fn holds(input: &[u8]) {
+    let log = server_log::parse(&String::from_utf8_lossy(input));
+    assert!(log.examples.len() as u64 <= log.not_understood && log.examples.len() <= 5);
+    assert!(log.happenings.is_sorted_by_key(|happening| happening.line));
+    assert!(log.happenings.iter().all(|happening| happening.line as u64 <= log.lines));
+    assert!(log.happenings.len() as u64 + log.durations + log.others <= 2 * log.lines);
+    for zone in [None, Some(LogZone::Host), Some(LogZone::Ahead(-3_600))] {
+        match server_log::lay_over(&log, &clocks(), "pg.log", zone) {
+            Ok(laid) => {
+                let facts = &laid.facts;
+                assert_eq!(laid.events.len() as u64, facts.checkpoints + facts.vacuums + facts.lock_waits);
+                assert!(laid.events.len() as u64 + facts.outside <= log.happenings.len() as u64);
+                for event in &laid.events {
+                    assert!(event.begin <= event.end && event.begin <= Instant(20 * S), "{event:?}");
+                    assert!(event.kind == EventKind::Other && ServerTold::is_from_log(event), "{event:?}");
+                }
+            }
+            Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn fuzz_server_logs() {
+    let piece = |name: &str| -> Vec<String> {
+        let lines: Vec<String> = text(name).lines().map(str::to_owned).collect();
+        lines.chunks(9).map(|chunk| chunk.join("\n")).collect()
+    };
+    let corpus: Vec<String> = FORMS.iter().flat_map(|(file, _)| piece(file)).collect();
+    let words = [
+        "2026-11-22 06:26:05.475 UTC ",
+        "9999-12-31 23:59:59.999 CET ",
+        "0000-01-01 00:00:00 +14:59",
+        "1795328765.475",
+        " [8] LOG:  ",
+        "STATEMENT:  ",
+        "checkpoint starting: ",
+        "checkpoint complete: wrote ",
+        "total=18446744073709551615 s",
+        "automatic vacuum of table \"",
+        "elapsed: ",
+        "process 7 still waiting for x after ",
+        "process 7 acquired x after 99999999999.999 ms",
+        "\"timestamp\":",
+        "\"\"",
+        "\",",
+        "\t",
+        "\n",
+        "é",
+    ];
+    Fuzz::new("server-log").from(corpus).words(words).run(3_000, holds);
+}
