@@ -1,10 +1,11 @@
-//! `docs/json.md` against the documents that are printed, both ways: a field that it does not name, and a name
-//! that no document has.
+//! `docs/json.md`, with the page on experiments, against the documents that are printed, both ways: a field that it does
+//! not name, and a name that no document has.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-const DOCS: &str = include_str!("../../../docs/json.md");
+const DOCS: &str =
+    concat!(include_str!("../../../docs/json.md"), include_str!("../../../docs/json-experiments.md"));
 
 /// Objects whose keys are data and not fields.
 const MAPS: [&str; 8] = [

@@ -16,8 +16,6 @@
 
 pub mod alloc;
 pub mod browser;
-mod command;
-mod directory;
 pub mod documented;
 pub mod fuzz;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

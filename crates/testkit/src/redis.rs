@@ -3,7 +3,7 @@
 //! As with [`crate::postgres`], a test that needs it fails where it is missing, and only `TRUETAIL_SKIP_SERVERS=1`
 //! skips, loudly.
 
-use crate::directory::{self, free_port};
+use servers::directory::{self, free_port};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};

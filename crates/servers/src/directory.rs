@@ -28,7 +28,7 @@ const SOCKET: &str = ".s.PGSQL.65535";
 ///
 /// # Errors
 /// One line: where there is none to be had, and why.
-pub(crate) fn make(kind: &str, account: Option<Account>) -> Result<PathBuf, String> {
+pub fn make(kind: &str, account: Option<Account>) -> Result<PathBuf, String> {
     let wanted = std::env::temp_dir();
     let place =
         if suits(&wanted) && (account.is_none() || is_open(&wanted)) { &wanted } else { Path::new(SHORT) };
@@ -56,14 +56,17 @@ fn suits(place: &Path) -> bool {
     place.is_absolute() && place.join(NAME).join(SOCKET).to_str().is_some_and(fits)
 }
 
-/// Whether a server that runs as another user than the tests can get here.
+/// Whether a server that runs as another user can get here.
 fn is_open(place: &Path) -> bool {
     let enters = |part: &Path| part.metadata().is_ok_and(|facts| facts.permissions().mode() & 0o001 != 0);
     place.ancestors().all(enters)
 }
 
 /// A port of 127.0.0.1 that nobody had a moment ago; somebody may take it before its finder does.
-pub(crate) fn free_port() -> Result<u16, String> {
+///
+/// # Errors
+/// One line: what the system said.
+pub fn free_port() -> Result<u16, String> {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(|e| format!("no free port: {e}"))?;
     listener.local_addr().map(|address| address.port()).map_err(|e| format!("no free port: {e}"))
 }

@@ -1,7 +1,6 @@
-//! A real PostgreSQL server for a test: started on a free port, thrown away at the end.
+//! A real PostgreSQL server from installed programs: started on a free port, thrown away at the end.
 //!
-//! A test that needs it fails where PostgreSQL is missing; a skip that nobody sees would look like a pass.
-//! Only `TRUETAIL_SKIP_SERVERS=1` skips, loudly.
+//! Its data is not kept, so it does not wait for the disk (`fsync` is off), and it is small; [`Options::settings`] change that.
 
 mod certificate;
 mod processes;
@@ -66,38 +65,6 @@ pub struct Server {
     authentication: Authentication,
 }
 
-/// Starts a server, or panics with the reason: for tests. `None`, after a loud notice, only when
-/// `TRUETAIL_SKIP_SERVERS=1` is set.
-///
-/// # Panics
-/// When the server can't be started.
-pub fn server(options: &Options) -> Option<Server> {
-    if std::env::var_os("TRUETAIL_SKIP_SERVERS").is_some_and(|value| value == "1") {
-        eprintln!("\n*** SKIPPED: a test that needs PostgreSQL (TRUETAIL_SKIP_SERVERS=1) ***\n");
-        return None;
-    }
-    match Server::start(options) {
-        Ok(server) => Some(server),
-        Err(reason) => panic!("{reason}"),
-    }
-}
-
-/// A program of PostgreSQL's, such as `psql` or `pgbench`, that is to end within a minute; its messages are in English.
-/// `None`, after a loud notice, only when `TRUETAIL_SKIP_SERVERS=1` is set.
-///
-/// # Panics
-/// When PostgreSQL is not installed.
-pub fn client(name: &str) -> Option<Command> {
-    if std::env::var_os("TRUETAIL_SKIP_SERVERS").is_some_and(|value| value == "1") {
-        eprintln!("\n*** SKIPPED: a test that needs {name} (TRUETAIL_SKIP_SERVERS=1) ***\n");
-        return None;
-    }
-    let programs = find_programs().unwrap_or_else(|reason| panic!("{reason}"));
-    let mut command = Command::new("timeout");
-    command.arg("60").arg(programs.join(name)).env("LC_ALL", "C");
-    Some(command)
-}
-
 impl Server {
     /// Makes a new cluster and starts it; about 3 s.
     ///
@@ -140,6 +107,11 @@ impl Server {
     /// The superuser's password, where one is needed.
     pub fn password(&self) -> Option<&str> {
         self.authentication.password()
+    }
+
+    /// The server's own log, as text.
+    pub fn log(&self) -> PathBuf {
+        self.directory.join("log")
     }
 
     /// The certificate of the authority that signed the server's, when TLS is on.
@@ -221,8 +193,7 @@ impl Server {
             self.port,
             self.directory.display()
         );
-        let log = self.directory.join("log");
-        self.control(&["-w", "-t", "30", "-l", &log.to_string_lossy(), "-o", &options, "start"])
+        self.control(&["-w", "-t", "30", "-l", &self.log().to_string_lossy(), "-o", &options, "start"])
             .map_err(|reason| format!("{reason}; log: {}", self.log_end()))
     }
 
@@ -254,7 +225,7 @@ impl Server {
 
     fn program(&self, name: &str) -> Command {
         let mut command = Command::new(self.programs.join(name));
-        // A place that the server's user may enter, and messages that tests can read.
+        // A place that the server's user may enter, and messages in English.
         command.current_dir(&self.directory).env("LC_ALL", "C").env("HOME", &self.directory);
         command
     }
@@ -294,7 +265,7 @@ impl Server {
     }
 
     fn log_end(&self) -> String {
-        let text = std::fs::read_to_string(self.directory.join("log")).unwrap_or_default();
+        let text = std::fs::read_to_string(self.log()).unwrap_or_default();
         let lines: Vec<&str> = text.lines().rev().take(5).collect();
         lines.into_iter().rev().collect::<Vec<_>>().join(" | ")
     }
@@ -305,15 +276,19 @@ impl Drop for Server {
         if self.pid().is_ok() {
             // A frozen server would not hear the order to stop.
             let _ = self.thaw();
-            if let Err(reason) = self.stop() {
-                eprintln!("a PostgreSQL server started by a test could not be stopped: {reason}");
+            if let (Err(_), Ok(pid)) = (self.stop(), self.pid()) {
+                let _ = processes::signal_tree(pid, libc::SIGKILL);
             }
         }
         let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
 
-fn find_programs() -> Result<PathBuf, String> {
+/// The directory of the newest PostgreSQL that is installed, with `initdb`, `pg_ctl` and the server.
+///
+/// # Errors
+/// One line: that there is none, and which package has it.
+pub fn find_programs() -> Result<PathBuf, String> {
     let mut found: Vec<(u32, PathBuf)> = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
         .flatten()
@@ -333,8 +308,7 @@ fn find_programs() -> Result<PathBuf, String> {
         .find(|programs| programs.join("initdb").exists() && programs.join("pg_ctl").exists())
         .ok_or_else(|| {
             "no PostgreSQL server found in /usr/lib/postgresql or PATH; install it (Debian, Ubuntu: \
-             `apt-get install postgresql`; Fedora: `dnf install postgresql-server`), or set \
-             TRUETAIL_SKIP_SERVERS=1 to skip the tests that need it"
+             `apt-get install postgresql`; Fedora: `dnf install postgresql-server`)"
                 .to_owned()
         })
 }

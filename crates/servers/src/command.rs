@@ -5,16 +5,21 @@ use std::process::{Command, Stdio};
 
 /// The user that a server runs as: PostgreSQL refuses to run as root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Account {
-    pub(crate) uid: u32,
-    pub(crate) gid: u32,
+pub struct Account {
+    /// Its number.
+    pub uid: u32,
+    /// That of its group.
+    pub gid: u32,
 }
 
-/// Users to become when the tests run as root, best first.
+/// Users to become when this process is root, best first.
 const UNPRIVILEGED: [&str; 3] = ["truetail", "bench", "nobody"];
 
 /// The account to run servers as: `None` is the present one.
-pub(crate) fn unprivileged() -> Result<Option<Account>, String> {
+///
+/// # Errors
+/// One line: when this process is root and has nobody else to become.
+pub fn unprivileged() -> Result<Option<Account>, String> {
     // SAFETY: `geteuid` takes nothing and cannot fail.
     if unsafe { libc::geteuid() } != 0 {
         return Ok(None);
@@ -38,7 +43,10 @@ fn account(table: &str, name: &str) -> Option<Account> {
 }
 
 /// Runs a program to its end as `account`; its standard output.
-pub(crate) fn run(program: &mut Command, account: Option<Account>) -> Result<String, String> {
+///
+/// # Errors
+/// One line: why it could not be run, or what it said when it failed.
+pub fn run(program: &mut Command, account: Option<Account>) -> Result<String, String> {
     if let Some(account) = account {
         // The standard library also drops the supplementary groups when root becomes somebody else.
         program.uid(account.uid).gid(account.gid);
