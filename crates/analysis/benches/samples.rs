@@ -57,9 +57,12 @@ fn input(seconds: u64) -> Input {
         unwritable: 0,
         facts: Vec::new(),
         events: Vec::new(),
+        repeated: Vec::new(),
         jvm_logs: Vec::new(),
+        server_logs: Vec::new(),
         noise_sources: Vec::new(),
         noise: Vec::new(),
+        stated: Vec::new(),
     }
 }
 

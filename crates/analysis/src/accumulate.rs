@@ -76,6 +76,8 @@ pub(crate) struct Accumulator {
     pub(crate) service: SeriesBuilder,
     pub(crate) composition: CompositionBuilder,
     pub(crate) load: LoadBuilder,
+    /// By operation: the whole of requests that were answered, over time.
+    pub(crate) answered: Vec<HeatBuilder>,
     /// Samples of operations, phases or outcomes that the header does not know.
     pub(crate) unknown: u64,
     /// Memory for the samples in work.
@@ -105,6 +107,7 @@ impl Accumulator {
             service: SeriesBuilder::new(),
             composition: CompositionBuilder::new(),
             load: LoadBuilder::default(),
+            answered: vec![HeatBuilder::new(); plan.operations],
             unknown: 0,
             group: Vec::with_capacity(GROUP),
         }
@@ -175,6 +178,12 @@ impl Accumulator {
         for placed in group.iter().filter(|p| p.measured) {
             self.composition.add(&placed.times, self.has_response);
         }
+        for Placed { times, .. } in group.iter().filter(|p| p.times.outcome == Outcome::Ok) {
+            let whole = times.whole(self.has_response);
+            if whole != NONE {
+                self.answered[usize::from(times.op)].add(times.at, whole);
+            }
+        }
         for Placed { times, .. } in group {
             self.response.add(times, times.response(), PointSampler::hash(times.seq, times.client));
         }
@@ -215,6 +224,7 @@ impl Accumulator {
         self.service.merge(other.service);
         self.composition.merge(other.composition);
         self.load.merge(&other.load);
+        self.answered.iter_mut().zip(other.answered).for_each(|(mine, theirs)| mine.merge(theirs));
         self.unknown += other.unknown;
     }
 
@@ -260,7 +270,9 @@ pub(crate) fn times_of(
     }
     let (intended, ready, sent, arrived) =
         (batch.intended[index], batch.ready[index], batch.sent[index], batch.arrived[index]);
-    let pool_wait = since(if ready == NONE { completed } else { ready }, intended);
+    // Whoever was never sent has waited to the end; of an import, nobody knows.
+    let never_sent = sent == NONE && outcome.is_censored();
+    let pool_wait = since(if ready == NONE && never_sent { completed } else { ready }, intended);
     let begin = [if has_response { intended } else { NONE }, sent, ready, completed];
     let at = begin.into_iter().find(|at| *at != NONE)?.saturating_add(shift);
     let times = Times {

@@ -6,14 +6,16 @@ use crate::cell::Cell;
 use crate::evidence::{Arrivals, Evidence};
 use crate::host::HostEvidence;
 use crate::input::{AnalysisError, Input, Options, Plan, measured_span};
+use crate::observers::watches_a_host;
 use crate::staleness;
 use crate::summary::scope_summary;
+use crate::told_once::told_once;
 use crate::{
     Analysis, ClientTotals, Counts, HeatMap, Observers, RecordingInfo, Scope, ScopeSummary, Series, limits,
 };
 use record::{
     Ending, Event, JvmLogFacts, LoadModel, Measure, NoiseSourceFacts, PhaseFacts, PhaseKind, Recording,
-    RunHeader, SampleBatch,
+    RunHeader, SampleBatch, ServerLogFacts,
 };
 use stats::Distribution;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,18 +26,20 @@ use units::{Instant, Nanos, PerSecond, Quantile};
 /// # Errors
 /// When there is no input, or the inputs are not clients of one run.
 pub fn analyse_batches<'a>(
-    inputs: Vec<Input>,
+    mut inputs: Vec<Input>,
     batches: impl IntoIterator<Item = (usize, &'a SampleBatch)>,
     options: &Options,
 ) -> Result<Analysis, AnalysisError> {
+    told_once(&mut inputs);
     let plan = Plan::new(&inputs)?;
     let batches: Vec<(usize, &SampleBatch)> = batches.into_iter().collect();
     let mut all = Accumulator::new(&plan);
     batches.iter().for_each(|(recording, batch)| all.add(&plan, *recording, batch));
-    let hunt = Hunt::new(&inputs, &plan, &all, options);
+    let host = HostEvidence::of(&inputs, &plan);
+    let hunt = Hunt::new(&inputs, &plan, &all, options, &host);
     let mut slow = Collected::new(&hunt);
     batches.iter().for_each(|(recording, batch)| slow.add(&plan, &hunt, *recording, batch));
-    Ok(conclude(inputs, &plan, all, options, (hunt, slow)))
+    Ok(conclude(inputs, &plan, all, options, (host, hunt, slow)))
 }
 
 /// Analyses recordings on disk: one, or those that several clients made of one run at the same time.
@@ -49,6 +53,7 @@ pub fn analyse_batches<'a>(
 pub fn analyse(recordings: &[Recording], options: &Options) -> Result<Analysis, AnalysisError> {
     let mut inputs = recordings.iter().map(input_of).collect::<Result<Vec<_>, _>>()?;
     lay_over(&mut inputs, options);
+    told_once(&mut inputs);
     let plan = Plan::new(&inputs)?;
     let scan = Scan { recordings, options, done: AtomicU64::new(0) };
     let all = scan.fold(
@@ -57,7 +62,8 @@ pub fn analyse(recordings: &[Recording], options: &Options) -> Result<Analysis, 
         Accumulator::merge,
     )?;
     let all = all.unwrap_or_else(|| Accumulator::new(&plan));
-    let hunt = Hunt::new(&inputs, &plan, &all, options);
+    let host = HostEvidence::of(&inputs, &plan);
+    let hunt = Hunt::new(&inputs, &plan, &all, options, &host);
     let slow = scan.fold(
         || Collected::new(&hunt),
         |part, i, batch| part.add(&plan, &hunt, i, batch),
@@ -69,7 +75,7 @@ pub fn analyse(recordings: &[Recording], options: &Options) -> Result<Analysis, 
         .iter_mut()
         .zip(recordings)
         .for_each(|(input, recording)| input.info.unreadable = recording.unreadable());
-    Ok(conclude(inputs, &plan, all, options, (hunt, slow)))
+    Ok(conclude(inputs, &plan, all, options, (host, hunt, slow)))
 }
 
 /// Scans of all samples of all recordings.
@@ -117,14 +123,18 @@ fn lay_over(inputs: &mut [Input], options: &Options) {
     for laid in &options.laid_over {
         let Some(input) = inputs.get_mut(laid.recording) else { continue };
         input.events.extend_from_slice(&laid.events);
+        input.repeated.extend_from_slice(&laid.repeated);
         // What led nowhere while it was recorded, and does now, is not shown twice.
         let is_new = |known: &JvmLogFacts| laid.jvm_logs.iter().any(|log| log.file == known.file);
         input.jvm_logs.retain(|known| known.trouble.is_none() || !is_new(known));
         input.jvm_logs.extend_from_slice(&laid.jvm_logs);
+        let is_new = |known: &ServerLogFacts| laid.server_logs.iter().any(|log| log.file == known.file);
+        input.server_logs.retain(|known| known.trouble.is_none() || !is_new(known));
+        input.server_logs.extend_from_slice(&laid.server_logs);
     }
 }
 
-fn input_of(recording: &Recording) -> Result<Input, AnalysisError> {
+pub(crate) fn input_of(recording: &Recording) -> Result<Input, AnalysisError> {
     let end = recording.end();
     Ok(Input {
         info: RecordingInfo {
@@ -138,9 +148,12 @@ fn input_of(recording: &Recording) -> Result<Input, AnalysisError> {
         unwritable: end.map_or(0, |e| e.unwritable),
         facts: end.map(|e| e.facts.clone()).unwrap_or_default(),
         events: recording.events()?,
+        repeated: Vec::new(),
         jvm_logs: end.map(|e| e.jvm_logs.clone()).unwrap_or_default(),
+        server_logs: end.map(|e| e.server_logs.clone()).unwrap_or_default(),
         noise_sources: recording.noise_sources().to_vec(),
         noise: recording.noise()?,
+        stated: recording.stated()?,
     })
 }
 
@@ -150,7 +163,7 @@ fn conclude(
     plan: &Plan,
     all: Accumulator,
     options: &Options,
-    (hunt, slow): (Hunt, Collected),
+    (mut host, hunt, mut slow): (HostEvidence, Hunt, Collected),
 ) -> Analysis {
     let header = &inputs[0].info.header;
     let is_measured = |phase: usize| plan.phases[phase].measured;
@@ -160,8 +173,13 @@ fn conclude(
     let total = scope_summary(Scope::Total, "all".to_owned(), &total_cell, options);
     let scopes = scopes(header, plan, &all, options);
     let whole = if plan.model.has_response_time() { Measure::Response } else { Measure::Service };
-    let anatomy = all.composition.anatomy(&total_cell.measure(whole).view(), &options.quantiles);
-    let host = HostEvidence::of(&inputs, plan);
+    let anatomy = match inputs.iter().any(Input::is_imported) {
+        // Where a foreign tool's requests spent their time is not known: zeros would claim that it is.
+        true => crate::Anatomy::default(),
+        false => all.composition.anatomy(&total_cell.measure(whole).view(), &options.quantiles),
+    };
+    slow.finish();
+    host.add_backlogs(total.counts.total, &hunt, &slow);
     let spans: Vec<(Instant, Instant)> =
         inputs.iter().enumerate().map(|(i, input)| effective_span(i, input, plan, &all)).collect();
     let measured = (
@@ -195,10 +213,12 @@ fn conclude(
         clients: clients(&inputs, plan, &all),
         events: events(&inputs, plan),
         jvm_logs: inputs.iter().flat_map(|input| input.jvm_logs.clone()).collect(),
+        server_logs: inputs.iter().flat_map(|input| input.server_logs.clone()).collect(),
         noise_sources: noise_sources(&inputs),
-        attribution: attribute(&hunt, slow, measured, options),
+        attribution: attribute(&hunt, &slow, measured, options),
         observers: Observers::of(&inputs),
         staleness: staleness::staleness(&inputs, plan, options),
+        stated: inputs.iter().flat_map(|input| input.stated.clone()).collect(),
         total,
         scopes,
         anatomy,
@@ -212,7 +232,7 @@ fn conclude(
 
 fn noise_sources(inputs: &[Input]) -> Vec<NoiseSourceFacts> {
     let all = inputs.iter().flat_map(|input| &input.noise_sources);
-    all.filter(|source| !staleness::is_of_probes(source)).cloned().collect()
+    all.filter(watches_a_host).cloned().collect()
 }
 
 /// Rates of all clients together, 1/s: each client's counts in its own measured time.

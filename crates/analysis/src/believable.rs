@@ -9,6 +9,7 @@ use units::{Bound, Estimate, Quantile, format_count, format_counted};
 const HARNESS: &str = "above it the harness's own delay (lag and pick-up) is more than 5 % of the number";
 const HOST: &str = "above it the host's own stalls decide";
 const UNWATCHED: &str = "no source saw the host's stalls";
+const UNSEEN: &str = "hiccup threads did not watch all the time";
 const NO_PICK_UP: &str = "pick-up was not measured";
 const LEAST_PICK_UP: &str = "pick-up is a lower bound";
 const CENSORED: &str = "above it only lower bounds are known";
@@ -29,6 +30,7 @@ pub(crate) fn bound(
     // A simulation has neither a host nor a wire.
     if *provenance != Provenance::Simulated {
         words.extend((!host.stalls_watched).then(|| UNWATCHED.to_owned()));
+        words.extend((host.stalls_watched && !host.unseen.is_empty()).then(|| UNSEEN.to_owned()));
         words.extend(pick_up_gap(whole, pick_up));
     }
     (reached, words.join("; "))
@@ -99,20 +101,20 @@ fn decider(value: f64, beyond: f64, row: Option<&AnatomyRow>, host: &HostEvidenc
     if row.is_some_and(|r| harness_share(r, value) > HARNESS_SHARE) {
         return Some(HARNESS);
     }
-    (host.hit_share(value * STALL_SHARE) > STALL_REACH * beyond).then_some(HOST)
+    (host.hit_share(value * STALL_SHARE, value) > STALL_REACH * beyond).then_some(HOST)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::Stall;
+    use crate::stalls::Stall;
 
     #[test]
     fn stalls_decide_the_quantiles_that_they_can_reach() {
         // A stall of 50 ms in each of 100 s: 5 % of the requests can be hit, those of 1 ms and more.
         let stall = |i: u64| {
             let begin = i * 1_000_000_000;
-            Stall { begin, end: begin + 100_000_000, length: 5e7, met: 1.0 }
+            Stall::new(0, begin, begin + 100_000_000, 5e7)
         };
         let host = HostEvidence {
             stalls: (0..100).map(stall).collect(),
@@ -120,7 +122,7 @@ mod tests {
             measured_ns: 1e11,
             ..HostEvidence::default()
         };
-        assert!((host.hit_share(0.0) - 0.05).abs() < 1e-12);
+        assert!((host.hit_share(0.0, 0.0) - 0.05).abs() < 1e-12);
         assert_eq!(decider(1e6, 0.5, None, &host), None);
         assert_eq!(decider(1e6, 0.01, None, &host), Some(HOST));
         // A quantile of 2 s is not moved by 50 ms.

@@ -5,6 +5,9 @@ use crate::input::Input;
 use crate::{Anatomy, Extreme, ScopeSummary, Severity, Verdict, VerdictState, believable, reasons};
 use record::{Measure, Provenance};
 
+/// Why no quantile of an import is shown to be the database's.
+const FOREIGN: &str = "how much of it is the tool's own delay or its host's, nothing tells";
+
 /// How the schedule was kept.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Arrivals {
@@ -48,6 +51,9 @@ impl Evidence<'_> {
         let pick_up = self.total.measure(Measure::PickUp);
         let largest = self.largest.as_ref();
         let bound = |whole| believable::bound(whole, self.anatomy, self.host, largest, provenance, pick_up);
+        if self.inputs.iter().any(Input::is_imported) {
+            return Verdict { state, reasons, believable_to: None, bound_reason: FOREIGN.to_owned() };
+        }
         let (believable_to, bound_reason) = self.total.whole().map_or((None, String::new()), bound);
         Verdict { state, reasons, believable_to, bound_reason }
     }

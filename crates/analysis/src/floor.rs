@@ -178,7 +178,7 @@ impl Floor {
 }
 
 /// The host of a target's URL, as it is written; empty for one that has none.
-fn host(target: &str) -> &str {
+pub(crate) fn host(target: &str) -> &str {
     let Some((_, rest)) = target.split_once("://") else { return "" };
     let place = rest.split(['/', '?']).next().unwrap_or("");
     let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
@@ -189,7 +189,7 @@ fn host(target: &str) -> &str {
 }
 
 /// Whether a host's name says that it is this one. Escapes begin the directory of a unix socket.
-fn is_here(host: &str) -> bool {
+pub(crate) fn is_here(host: &str) -> bool {
     matches!(host, "" | "localhost" | "::1") || host.starts_with("127.") || host.starts_with(['/', '%'])
 }
 

@@ -2,6 +2,7 @@
 
 use crate::HeatMap;
 use record::Measure;
+use std::ops::Range;
 use units::{Instant, Nanos};
 
 const MOST_COLUMNS: usize = 512;
@@ -92,6 +93,27 @@ impl HeatBuilder {
         self.columns.iter_mut().zip(&other.columns).for_each(|(a, b)| add_column(a, b));
     }
 
+    /// The column that a time is in.
+    pub(crate) fn column(&self, at: u64) -> usize {
+        (at >> self.shift) as usize
+    }
+
+    /// The limits of the row that the median of these columns is in; `None` of fewer than `least` values.
+    pub(crate) fn median(&self, columns: Range<usize>, least: u64) -> Option<(u64, u64)> {
+        let columns = columns.start.min(self.columns.len())..columns.end.min(self.columns.len());
+        let mut rows = Vec::new();
+        self.columns[columns].iter().for_each(|column| add_column(&mut rows, column));
+        let count: u64 = rows.iter().map(|n| u64::from(*n)).sum();
+        let mut left = (count >= least.max(1)).then(|| count.div_ceil(2))?;
+        let row = rows.iter().position(|n| {
+            let found = u64::from(*n) >= left;
+            left = left.saturating_sub(u64::from(*n));
+            found
+        })?;
+        let limit = |row: usize| (row as f64 / ROWS_PER_OCTAVE as f64).exp2() as u64;
+        Some((limit(row), limit(row + 1)))
+    }
+
     /// Cut to the rows between the lowest and the highest that hold something.
     pub(crate) fn heat_map(&self, measure: Measure) -> HeatMap {
         let lowest = self.columns.iter().filter_map(|c| c.iter().position(|n| *n > 0)).min().unwrap_or(0);
@@ -119,6 +141,19 @@ fn add_column(sum: &mut Vec<u32>, other: &[u32]) {
 mod tests {
     use super::*;
     use units::Seed;
+
+    #[test]
+    fn a_median_is_of_the_columns_that_are_asked_for() {
+        let mut heat = HeatBuilder::new();
+        let width = 1 << FIRST_SHIFT;
+        (0..1_000).for_each(|i| heat.add(i % 10 * width, if i % 10 < 5 { 1_000 } else { 64_000 }));
+        let near =
+            |found: Option<(u64, u64)>, value: u64| found.is_some_and(|f| f.0 <= value && value <= f.1);
+        assert!(near(heat.median(0..5, 1), 1_000) && near(heat.median(0..10, 1), 1_000));
+        assert!(near(heat.median(5..10, 500), 64_000) && near(heat.median(9..900, 100), 64_000));
+        assert_eq!([heat.median(5..10, 501), heat.median(10..20, 0), heat.median(3..3, 0)], [None; 3]);
+        assert_eq!(heat.column(9 * width + 5), 9);
+    }
 
     #[test]
     fn each_sample_is_in_its_cell() {

@@ -1,103 +1,134 @@
 //! What the noise sources saw of the measuring hosts in the measured time.
 
+use crate::attribution::{Collected, Hunt, cpus, unseen};
 use crate::input::{Input, Plan, measured_span};
-use crate::limits::{CLIENT_CPU_HIGH, STALL_SOURCES, STALL_WATCH, STALLS_OF_CPU};
+use crate::limits::{
+    CLIENT_CPU_HIGH, STALL_SOURCES, STALL_WATCH, STALLS_OF_CPU, UNWATCHED_END_NS, UNWATCHED_SHARE,
+};
+use crate::stalls::{Sides, Stall, backlog_of, is_embedded, united, with_backlogs};
+use crate::stated::facts;
+use record::{Ending, LoadModel};
 use std::collections::BTreeSet;
-
-/// A time in which a host did not run, or a part of its window whose place is not known.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Stall {
-    /// Its window on the common axis, ns.
-    pub(crate) begin: u64,
-    pub(crate) end: u64,
-    /// How long, ns; at most the window.
-    pub(crate) length: f64,
-    /// Share of the requests of that time that it can have met, in (0, 1].
-    pub(crate) met: f64,
-}
 
 /// Evidence on the hosts, all clients together.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct HostEvidence {
+    /// With their backlogs, once [`HostEvidence::add_backlogs`] has been called; then in order.
     pub(crate) stalls: Vec<Stall>,
+    /// Measured requests that began in a backlog and took longer than usual: what each took, and the longest that it can owe
+    /// to stalls, ns.
+    pub(crate) behind: Vec<(u64, f64)>,
+    /// Whether there were too many of them: then the time that the backlogs took counts.
+    pub(crate) is_behind_full: bool,
+    /// Measured requests of all clients.
+    pub(crate) requests: u64,
+    /// The end of the measured time on the common axis, ns.
+    pub(crate) end: u64,
     /// Whether a source that sees every kind of stall was available in every recording.
     pub(crate) stalls_watched: bool,
     /// Measured time of all clients together, ns.
     pub(crate) measured_ns: f64,
-    /// Stolen time over the time of all CPUs.
+    /// Stolen time over the time of the CPUs that it is of.
     pub(crate) steal_share: f64,
-    /// Throttled time over the measured time.
+    /// Throttled time over the time of the CPUs that the client may use: the kernel sums it over CPUs.
     pub(crate) throttled_share: f64,
+    /// Recordings in which hiccup threads stood still although no stall was told, and for how long, ns.
+    pub(crate) unseen: Vec<(String, f64)>,
     /// Share of client CPU time of the busiest client: mean, and how much of the time it was at its limit.
     pub(crate) client_cpu: Option<(f64, f64)>,
+    /// The same of what its load's threads can use, and whether spinning is in it.
+    pub(crate) load_cpu: Option<(f64, f64, bool)>,
 }
 
 impl HostEvidence {
     pub(crate) fn of(inputs: &[Input], plan: &Plan) -> HostEvidence {
         let mut all = HostEvidence { stalls_watched: !inputs.is_empty(), ..HostEvidence::default() };
-        let (mut stolen, mut cpu_time) = (0.0, 0.0);
-        let mut throttled = 0.0;
+        let (mut stolen, mut stolen_of) = (0.0, 0.0);
+        let (mut throttled, mut throttled_of) = (0.0, 0.0);
         for (index, input) in inputs.iter().enumerate() {
-            let one = Readings { input, shift: plan.shifts[index], span: measured_span(input) };
+            let one =
+                Readings { input, recording: index, shift: plan.shifts[index], span: measured_span(input) };
             let measured = one.span.1.0.saturating_sub(one.span.0.0) as f64;
             all.measured_ns += measured;
-            cpu_time += measured * f64::from(input.info.header.host.cpus.max(1));
+            all.end = all.end.max(one.span.1.0.saturating_add(one.shift));
+            let own_cpus = f64::from(input.info.header.host.cpus.max(1));
+            stolen_of += measured * one.steal_cpus().unwrap_or(own_cpus);
             stolen += one.total("steal");
+            throttled_of += measured * own_cpus;
             throttled += one.total("throttled");
             all.stalls_watched &= STALL_WATCH.iter().any(|name| one.is_available(name));
             one.add_all_stalls(&mut all.stalls);
-            let busiest = one.client_cpu();
-            all.client_cpu = match (all.client_cpu, busiest) {
-                (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
-                (a, b) => a.or(b),
-            };
+            all.unseen.extend(one.unseen().map(|time| (input.info.name.clone(), time)));
+            let busier = |a: (f64, f64), b: (f64, f64)| if b.0 > a.0 { b } else { a };
+            all.client_cpu = all.client_cpu.into_iter().chain(one.busy("client-cpu")).reduce(busier);
+            let of_load = one.of_load();
+            let busier = |a: (f64, f64, bool), b: (f64, f64, bool)| if b.0 > a.0 { b } else { a };
+            all.load_cpu = all.load_cpu.into_iter().chain(of_load).reduce(busier);
         }
         let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
-        all.steal_share = share(stolen, cpu_time);
-        all.throttled_share = share(throttled, all.measured_ns);
+        all.steal_share = share(stolen, stolen_of);
+        all.throttled_share = share(throttled, throttled_of);
         all
     }
 
-    /// Share of requests that a stall can have delayed by `delay_ns` or more: those that arrived while at
-    /// least that much of it was left, were it in one piece.
-    pub(crate) fn hit_share(&self, delay_ns: f64) -> f64 {
-        let reach: f64 = self.stalls.iter().map(|s| s.met * (s.length - delay_ns).max(0.0)).sum();
-        if self.measured_ns > 0.0 { (reach / self.measured_ns).min(1.0) } else { 0.0 }
+    /// End and begin of stalls of this recording's host, on the common axis.
+    pub(crate) fn spans(&self, recording: usize) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let of_recording = self.stalls.iter().filter(move |stall| stall.recording == recording);
+        of_recording.map(|stall| (stall.end, stall.begin))
     }
 
-    /// Whether a stall of `delay_ns` or more may lie within [begin, end].
+    /// What stood behind the stalls of `requests` measured requests, once all samples were collected and finished.
+    pub(crate) fn add_backlogs(&mut self, requests: u64, hunt: &Hunt, collected: &Collected) {
+        with_backlogs(&mut self.stalls, |recording, end| hunt.recovered(recording, end, collected));
+        let owes = collected.behind.iter().filter_map(|request| {
+            let stall = backlog_of(&self.stalls, request.recording, request.at)?;
+            Some((request.whole, stall.depth))
+        });
+        self.behind = owes.collect();
+        (self.requests, self.is_behind_full) = (requests, collected.is_behind_full);
+    }
+
+    /// Share of requests that stalls can have delayed by `delay_ns` or more: those that arrived while at least that much
+    /// of one was left, were it in one piece; and of those in its backlog, which may owe as much, the ones that took
+    /// `value_ns` or more.
+    pub(crate) fn hit_share(&self, delay_ns: f64, value_ns: f64) -> f64 {
+        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        let within = |s: &Stall| s.met * (s.depth - delay_ns).clamp(0.0, s.length);
+        let reach: f64 = self.stalls.iter().map(within).sum();
+        let is_behind = |&&(whole, depth): &&(u64, f64)| depth > delay_ns && whole as f64 >= value_ns;
+        let behind = self.behind.iter().filter(is_behind).count() as f64;
+        let too_many = if self.is_behind_full { self.time_behind(delay_ns) } else { 0.0 };
+        (share(reach + too_many, self.measured_ns) + share(behind, self.requests as f64)).min(1.0)
+    }
+
+    /// The time of all backlogs in which requests may owe more than that, ns.
+    fn time_behind(&self, delay_ns: f64) -> f64 {
+        let mut known = (usize::MAX, 0);
+        let length = |stall: &Stall| {
+            let from = if known.0 == stall.recording { stall.end.max(known.1) } else { stall.end };
+            let to = stall.over.min(self.end);
+            known = (stall.recording, to.max(from));
+            to.saturating_sub(from) as f64
+        };
+        self.stalls.iter().filter(|stall| stall.depth > delay_ns).map(length).sum()
+    }
+
+    /// Whether a stall of `delay_ns` or more, or the backlog behind one, may lie within [begin, end].
     pub(crate) fn hits(&self, begin: u64, end: u64, delay_ns: f64) -> bool {
-        self.stalls.iter().any(|s| s.begin <= end && begin <= s.end && s.length >= delay_ns)
+        self.stalls.iter().any(|s| s.begin <= end && begin <= s.over && s.depth >= delay_ns)
     }
 }
 
-/// CPUs that one request needs at a time, at most: its worker's, and that of the server's process.
-const CPUS_OF_REQUEST: f64 = 2.0;
-
-/// Stalls of single CPUs, as those of the host: a stop of all of them is one, not as many as there are CPUs, and one
-/// that k of n CPUs had part in is met by no more than 2 k / n of the requests, whichever their CPUs are.
-fn united(mut stalls: Vec<(usize, Stall)>, cpus: usize) -> impl Iterator<Item = Stall> {
-    stalls.sort_unstable_by_key(|(_, stall)| (stall.begin, stall.end));
-    let mut groups: Vec<(BTreeSet<usize>, Stall)> = Vec::with_capacity(stalls.len());
-    for (cpu, stall) in stalls {
-        match groups.last_mut() {
-            Some((part, last)) if stall.begin <= last.end => {
-                part.insert(cpu);
-                last.end = last.end.max(stall.end);
-                last.length = (last.end - last.begin) as f64;
-            }
-            _ => groups.push(([cpu].into(), stall)),
-        }
-    }
-    groups.into_iter().map(move |(part, stall)| {
-        let met = (CPUS_OF_REQUEST * part.len() as f64 / cpus as f64).min(1.0);
-        Stall { met, ..stall }
-    })
-}
+/// How the arrivals of a closed loop read that asks again at once.
+const NO_THINK_TIME: &str = "think none";
+/// In the words of a pacing that spins before a request is due.
+const SPIN: &str = "spin";
 
 /// One recording's readings.
 struct Readings<'a> {
     input: &'a Input,
+    /// Its index.
+    recording: usize,
     shift: u64,
     /// Measured time on the recording's own axis.
     span: (units::Instant, units::Instant),
@@ -119,12 +150,15 @@ impl Readings<'_> {
             return;
         }
         let mut placed = Vec::new();
-        for (cpu, name) in of_cpus.iter().enumerate() {
+        for name in of_cpus {
+            let Some(cpu) = name.strip_prefix(STALLS_OF_CPU).and_then(|cpu| cpu.parse().ok()) else {
+                continue;
+            };
             let mut one = Vec::new();
             self.add_stalls(name, &mut one);
             placed.extend(one.into_iter().map(|stall| (cpu, stall)));
         }
-        stalls.extend(united(placed, of_cpus.len()));
+        stalls.extend(united(placed, &Sides::of(&self.input.info.header)));
     }
 
     /// (begin, end, value) of a source's windows that touch the measured time, clipped to it; values in
@@ -147,18 +181,69 @@ impl Readings<'_> {
 
     fn add_stalls(&self, name: &str, stalls: &mut Vec<Stall>) {
         stalls.extend(self.windows(name).filter(|(_, _, value)| *value > 0.0).map(|(begin, end, value)| {
-            Stall {
-                begin: begin.saturating_add(self.shift),
-                end: end.saturating_add(self.shift),
-                length: value.min((end - begin) as f64),
-                met: 1.0,
-            }
+            let (from, to) = (begin.saturating_add(self.shift), end.saturating_add(self.shift));
+            Stall::new(self.recording, from, to, value.min((end - begin) as f64))
         }));
     }
 
+    /// How many CPUs the stolen time is of, where the recording says so.
+    fn steal_cpus(&self) -> Option<f64> {
+        let stated = self.input.info.header.capabilities.iter().find(|(name, _)| name == facts::STEAL_CPUS);
+        stated.and_then(|(_, list)| cpus(list)).map(|cpus: BTreeSet<usize>| cpus.len().max(1) as f64)
+    }
+
+    /// Of the load's threads. Where the database is part of them, their time is the database's.
+    fn of_load(&self) -> Option<(f64, f64, bool)> {
+        let header = &self.input.info.header;
+        if is_embedded(header) {
+            return None;
+        }
+        let is_due = header.load.model != LoadModel::Closed || header.load.arrivals != NO_THINK_TIME;
+        let spins = header.load.pacing.contains(SPIN) && is_due;
+        self.busy("load-cpu").map(|(mean, high)| (mean, high, spins))
+    }
+
+    /// For how long hiccup threads stood still, in windows of which no stall was told; and from the last of these windows to
+    /// the end of a run that completed, where that is long. `None` where it is nothing. A thread that sleeps has accounted
+    /// for no more than up to its last wake.
+    fn unseen(&self) -> Option<f64> {
+        let asleep = 2.0 * unseen(&self.input.info.header).0 as f64;
+        let source =
+            self.input.noise_sources.iter().position(|s| s.name == STALL_WATCH[1] && s.available.is_ok())?;
+        let of_source = || self.input.noise.iter().filter(move |o| usize::from(o.source) == source);
+        let told = self.told_stalls();
+        let mut time = 0.0;
+        for o in of_source().filter(|o| o.begin < self.span.1 && self.span.0 < o.end) {
+            let length = o.end.0.saturating_sub(o.begin.0) as f64;
+            let missing = (1.0 - o.value) * length;
+            if missing <= (length * UNWATCHED_SHARE).max(asleep) {
+                continue;
+            }
+            let inside =
+                |&(begin, end): &(u64, u64)| end.min(o.end.0).saturating_sub(begin.max(o.begin.0)) as f64;
+            let covered: f64 = told.iter().map(inside).sum();
+            time += if covered < missing * UNWATCHED_SHARE { missing } else { 0.0 };
+        }
+        let last = of_source().map(|o| o.end.0).max();
+        if let (Some(last), Some(Ending::Completed)) = (last, &self.input.ending) {
+            let after = self.span.1.0.saturating_sub(last.max(self.span.0.0));
+            time += if after > UNWATCHED_END_NS { after as f64 } else { 0.0 };
+        }
+        (time > 0.0).then_some(time)
+    }
+
+    /// Begin and end of all stalls of single CPUs.
+    fn told_stalls(&self) -> Vec<(u64, u64)> {
+        let of_cpu = |source: u16| {
+            let source = self.input.noise_sources.get(usize::from(source));
+            source.is_some_and(|source| source.name.starts_with(STALLS_OF_CPU))
+        };
+        self.input.noise.iter().filter(|o| of_cpu(o.source)).map(|o| (o.begin.0, o.end.0)).collect()
+    }
+
     /// Mean share, and the share of time at the limit. Shares were scaled with their windows: scale back.
-    fn client_cpu(&self) -> Option<(f64, f64)> {
-        let source = self.input.noise_sources.iter().position(|s| s.name == "client-cpu")?;
+    fn busy(&self, name: &str) -> Option<(f64, f64)> {
+        let source = self.input.noise_sources.iter().position(|s| s.name == name)?;
         let (mut time, mut used, mut high) = (0.0, 0.0, 0.0);
         for o in self.input.noise.iter().filter(|o| usize::from(o.source) == source && o.value.is_finite()) {
             let (begin, end) = (o.begin.0.max(self.span.0.0), o.end.0.min(self.span.1.0));
@@ -175,27 +260,24 @@ impl Readings<'_> {
 mod tests {
     use super::*;
 
-    fn stall(begin: u64, end: u64) -> Stall {
-        Stall { begin, end, length: (end - begin) as f64, met: 1.0 }
-    }
-
     #[test]
-    fn stalls_of_several_cpus_are_taken_together_and_weighed_by_their_part() {
-        let all = |cpus: usize| (0..cpus).map(|cpu| (cpu, stall(10, 20)));
-        let found = |stalls: Vec<(usize, Stall)>, cpus| united(stalls, cpus).collect::<Vec<_>>();
-        // One CPU of two may be either side of any request; one of eight is a part of a quarter of them.
-        assert_eq!(found(vec![(1, stall(10, 20))], 2), [stall(10, 20)]);
-        assert_eq!(found(vec![(1, stall(10, 20))], 8), [Stall { met: 0.25, ..stall(10, 20) }]);
-        assert_eq!(found(all(8).collect(), 8), [stall(10, 20)]);
-        // Out of order, overlapping by a part, touching; two on one CPU are of one CPU.
-        let stalls = vec![(0, stall(40, 50)), (3, stall(15, 30)), (3, stall(30, 31)), (2, stall(10, 20))];
-        let quarter = |stall| Stall { met: 0.25, ..stall };
-        assert_eq!(found(stalls, 16), [quarter(stall(10, 31)), Stall { met: 0.125, ..stall(40, 50) }]);
-        let host = HostEvidence {
-            stalls: vec![Stall { met: 0.25, ..stall(0, 100) }],
-            measured_ns: 1_000.0,
-            ..HostEvidence::default()
-        };
-        assert!((host.hit_share(20.0) - 0.02).abs() < 1e-12);
+    fn a_stall_counts_by_the_share_that_it_can_meet_and_by_its_backlog() {
+        let stall = Stall { met: 0.25, over: 400, ..Stall::new(0, 0, 100, 100.0) };
+        let alone =
+            HostEvidence { stalls: vec![stall], measured_ns: 1_000.0, end: 300, ..HostEvidence::default() };
+        let is =
+            |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+        is(alone.hit_share(20.0, 0.0), 0.02);
+        // Of 50 requests four began behind it, and two of these took 70 ns.
+        let behind = vec![(70, 100.0), (60, 100.0), (80, 100.0), (90, 15.0)];
+        let host = HostEvidence { behind, requests: 50, ..alone.clone() };
+        is(host.hit_share(20.0, 70.0), 0.02 + 0.04);
+        is(host.hit_share(20.0, 71.0), 0.02 + 0.02);
+        is(host.hit_share(100.0, 0.0), 0.0);
+        // Too many to keep: the time from 100 to the end of what was measured.
+        let full = HostEvidence { is_behind_full: true, ..alone };
+        is(full.hit_share(20.0, 70.0), 0.02 + 0.2);
+        // The longest request began after the stall and before its backlog was over, or later.
+        assert!(full.hits(350, 380, 90.0) && !full.hits(401, 500, 90.0) && !full.hits(350, 380, 101.0));
     }
 }

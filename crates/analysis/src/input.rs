@@ -1,7 +1,10 @@
 //! What is analysed together, laid on one time axis.
 
 use crate::{RecordingInfo, limits};
-use record::{Ending, Event, JvmLogFacts, LoadModel, NoiseObservation, NoiseSourceFacts, PhaseKind};
+use record::{
+    Ending, Event, JvmLogFacts, LoadModel, NoiseObservation, NoiseSourceFacts, PhaseKind, Provenance,
+    ServerLogFacts, Stated,
+};
 use units::{Instant, Nanos, Quantile, Seed};
 
 /// How to analyse.
@@ -26,14 +29,19 @@ pub struct Options {
 }
 
 /// Events of another program, on the axis of one of the recordings.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct LaidOver {
     /// Index of the recording; there must be one.
     pub recording: usize,
     /// The events.
     pub events: Vec<Event>,
-    /// The log that they come from, if it is a JVM's.
+    /// The same of what concerns the requests of all clients, such as a server's pauses, and is shown with another
+    /// recording: placed by this one's own clocks, and for attribution alone.
+    pub repeated: Vec<Event>,
+    /// The logs that they come from, if they are JVMs'.
     pub jvm_logs: Vec<JvmLogFacts>,
+    /// The logs that they come from, if they are a database server's.
+    pub server_logs: Vec<ServerLogFacts>,
 }
 
 impl Default for Options {
@@ -65,12 +73,25 @@ pub struct Input {
     pub facts: Vec<(String, String)>,
     /// What happened besides requests.
     pub events: Vec<Event>,
+    /// See [`LaidOver::repeated`].
+    pub repeated: Vec<Event>,
     /// Logs of JVMs whose pauses are among the events.
     pub jvm_logs: Vec<JvmLogFacts>,
+    /// Logs of database servers whose checkpoints and the like are among the events.
+    pub server_logs: Vec<ServerLogFacts>,
     /// Noise sources; observations index them.
     pub noise_sources: Vec<NoiseSourceFacts>,
     /// Their readings.
     pub noise: Vec<NoiseObservation>,
+    /// What another tool stated of the run, where it was imported.
+    pub stated: Vec<Stated>,
+}
+
+impl Input {
+    /// Whether it is another tool's result.
+    pub(crate) fn is_imported(&self) -> bool {
+        matches!(self.info.header.provenance, Provenance::Imported { .. })
+    }
 }
 
 /// Why recordings can't be analysed (together). One line each.

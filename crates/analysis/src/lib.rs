@@ -34,8 +34,12 @@ mod pyramid;
 mod reasons;
 mod repeats;
 mod staleness;
+mod stalls;
 mod stated;
+mod stated_pairs;
 mod summary;
+pub mod tell_tale;
+mod told_once;
 
 pub use analyse::{analyse, analyse_batches};
 pub use attribution::{Attribution, Cause};
@@ -52,3 +56,4 @@ pub use overlay::{Overlay, OverlayOptions, overlay};
 pub use repeats::{RepeatedMeasure, RepeatedRow, across_repeats};
 pub use staleness::{LagBound, Staleness};
 pub use stated::facts;
+pub use stated_pairs::{STATED_LIMIT, StatedFigure, StatedPair, stated_pairs};

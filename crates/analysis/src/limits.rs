@@ -34,6 +34,11 @@ pub const STALLS_OF_CPU: &str = "hiccup cpu ";
 /// that the threads of [`STALLS_OF_CPU`] did watch.
 pub const STALL_WATCH: [&str; 2] = ["hiccup", "hiccup watched"];
 
+/// Share of a window for which hiccup threads have not accounted, from which somebody should have told a stall.
+pub const UNWATCHED_SHARE: f64 = 0.5;
+/// Measured time after the last window of hiccup threads, ns, from which they were not watching any more.
+pub const UNWATCHED_END_NS: u64 = 1_000_000_000;
+
 /// CPUs' cycle counters that certainly differ by more than this (beyond the measurement's own uncertainty) make
 /// the verdict suspect: a request that moves between CPUs is wrong by as much. A cache line takes a tenth of it.
 pub const CLOCK_SKEW_NS: f64 = 1_000.0;
@@ -49,7 +54,7 @@ pub const CLIENT_CPU_HIGH_TIME: f64 = 0.05;
 
 /// Stolen time as a share of the CPUs' time from which the verdict is suspect; any at all is noted.
 pub const STEAL_SHARE: f64 = 0.01;
-/// Throttled time as a share of the measured time from which the verdict is suspect; any at all is noted.
+/// Throttled time as a share of the CPUs' time from which the verdict is suspect; any at all is noted.
 pub const THROTTLED_SHARE: f64 = 0.001;
 
 /// Share of misses from which the requests are not those that were meant.
@@ -95,6 +100,8 @@ pub const ANATOMY_FEWEST: u64 = 20;
 pub const ASSOCIATION_P: f64 = 0.05;
 /// Most slow requests that are looked at one by one.
 pub const MOST_SLOW: usize = 1_000_000;
+/// Most requests behind stalls that a thread looks at one by one; of more, the time that the backlogs took counts.
+pub const MOST_BEHIND: usize = 1_000_000;
 /// Slow requests that are kept with their pieces, unless more are asked for.
 pub const MOST_WORST: usize = 50;
 /// Most intervals of a cause that are kept to be drawn.

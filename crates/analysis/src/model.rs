@@ -1,6 +1,6 @@
 //! What an analysis holds.
 
-use record::{Event, JvmLogFacts, Measure, NoiseSourceFacts, RunHeader};
+use record::{Event, JvmLogFacts, Measure, NoiseSourceFacts, RunHeader, ServerLogFacts, Stated};
 use units::{Estimate, Instant, Nanos, Outcome, PerSecond, Quantile};
 
 /// Everything that is said of one recording, or of several that were made at the same time.
@@ -35,6 +35,10 @@ pub struct Analysis {
     pub events: Vec<Event>,
     /// Logs of JVMs whose pauses are among the events.
     pub jvm_logs: Vec<JvmLogFacts>,
+    /// Logs of database servers whose checkpoints and the like are among the events.
+    pub server_logs: Vec<ServerLogFacts>,
+    /// What another tool stated of its run, in its order: its claims, without the requests behind them.
+    pub stated: Vec<Stated>,
     /// The noise sources of all recordings, available or not; without those of probes, which are no noise.
     pub noise_sources: Vec<NoiseSourceFacts>,
     /// What watched the hosts, and what that cost.

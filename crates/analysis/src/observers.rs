@@ -1,16 +1,18 @@
 //! What watched the hosts, and what that cost.
 
+use crate::attribution::is_of_runners;
 use crate::evidence::Evidence;
 use crate::input::Input;
 use crate::reasons::reason;
 use crate::stated::facts;
 use crate::{Observers, Reason, ReasonKind, Severity, staleness};
+use units::{Nanos, format_nanos};
 
 impl Observers {
     pub(crate) fn of(inputs: &[Input]) -> Observers {
         let sources = inputs.iter().flat_map(|input| &input.noise_sources);
         let (open, closed): (Vec<_>, Vec<_>) =
-            sources.filter(|s| !staleness::is_of_probes(s)).partition(|source| source.available.is_ok());
+            sources.filter(watches_a_host).partition(|source| source.available.is_ok());
         Observers {
             sources: open.len(),
             unavailable: closed.len(),
@@ -18,6 +20,11 @@ impl Observers {
             off: inputs.iter().any(is_off),
         }
     }
+}
+
+/// Whether a noise source watches a host: neither a probe's, nor one that tells what another one found.
+pub(crate) fn watches_a_host(source: &&record::NoiseSourceFacts) -> bool {
+    !staleness::is_of_probes(source) && !is_of_runners(source)
 }
 
 /// Whether nobody was to watch.
@@ -47,5 +54,12 @@ pub(crate) fn not_watched(e: &Evidence<'_>) -> Vec<Reason> {
             "leave the flag out to see the host's own stalls",
         )
     };
-    off.map(note).collect()
+    let unseen = |(name, time): &(String, f64)| {
+        let time = format_nanos(Nanos(*time as u64));
+        let text = format!(
+            "{name}: hiccup threads did not account for {time}, and no stall was told: one may be missing"
+        );
+        reason(Severity::Note, ReasonKind::NotWatched, text, "")
+    };
+    off.map(note).chain(e.host.unseen.iter().map(unseen)).collect()
 }

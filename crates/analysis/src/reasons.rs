@@ -28,9 +28,10 @@ pub(crate) fn reason(severity: Severity, kind: ReasonKind, text: String, hint: &
 
 /// All checks in the order of the verdict's list.
 pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Reason> {
-    let checks: [fn(&Evidence<'_>) -> Vec<Reason>; 17] = [
+    let checks: [fn(&Evidence<'_>) -> Vec<Reason>; 18] = [
         outages,
         completeness,
+        stated::import_gaps,
         dropped,
         rate,
         clock,
@@ -187,17 +188,31 @@ fn clock(e: &Evidence<'_>) -> Vec<Reason> {
 }
 
 fn client(e: &Evidence<'_>) -> Vec<Reason> {
-    let Some((mean, high)) = e.host.client_cpu else { return Vec::new() };
-    if mean < CLIENT_CPU_MEAN && high < CLIENT_CPU_HIGH_TIME {
-        return Vec::new();
+    let is_high = |mean: f64, high: f64| mean >= CLIENT_CPU_MEAN || high >= CLIENT_CPU_HIGH_TIME;
+    let words = |mean: f64, high: f64| {
+        format!("{} busy on average, at their limit in {} of the time", percent(mean), percent(high))
+    };
+    if let Some((mean, high)) = e.host.client_cpu.filter(|(mean, high)| is_high(*mean, *high)) {
+        let text = format!("the client's CPUs were saturated: {}", words(mean, high));
+        let hint = "use fewer workers, `--pacing sleep`, or a client with more CPUs";
+        return vec![reason(Severity::Suspect, ReasonKind::ClientSaturated, text, hint)];
     }
-    let text = format!(
-        "the client's CPUs were saturated: {} busy on average, at their limit in {} of the time",
-        percent(mean),
-        percent(high)
-    );
-    let hint = "use fewer workers, `--pacing sleep`, or a client with more CPUs";
-    vec![reason(Severity::Suspect, ReasonKind::ClientSaturated, text, hint)]
+    let Some((mean, high, spins)) = e.host.load_cpu.filter(|(mean, high, _)| is_high(*mean, *high)) else {
+        return Vec::new();
+    };
+    let words = words(mean, high);
+    let found = if spins {
+        // Spinning is no work: whoever has nothing to do until the next request is due looks as busy.
+        let text = format!(
+            "the threads of the load were {words}: they spin before a request is due, so whether they were saturated is not known"
+        );
+        reason(Severity::Note, ReasonKind::ClientSaturated, text, "`--pacing sleep` tells")
+    } else {
+        let text = format!("the threads of the load were saturated: {words}");
+        let hint = "use more workers (`-T`), or more CPUs for them (`--cpus`)";
+        reason(Severity::Suspect, ReasonKind::ClientSaturated, text, hint)
+    };
+    vec![found]
 }
 
 fn stolen(e: &Evidence<'_>) -> Vec<Reason> {
@@ -205,7 +220,7 @@ fn stolen(e: &Evidence<'_>) -> Vec<Reason> {
     let mut look = |share: f64, limit: f64, what: &str, hint: &str| {
         if share > 0.0 {
             let severity = if share > limit { Severity::Suspect } else { Severity::Note };
-            let text = format!("{what} in {} of the time (limit {})", percent(share), percent(limit));
+            let text = format!("{what} in {} of the CPUs' time (limit {})", percent(share), percent(limit));
             found.push(reason(severity, ReasonKind::Steal, text, hint));
         }
     };
@@ -318,6 +333,10 @@ fn invariants(e: &Evidence<'_>) -> Vec<Reason> {
 
 fn samples(e: &Evidence<'_>) -> Vec<Reason> {
     let Some(whole) = e.total.whole() else {
+        // A tool's summary is what there is; that it is no more is a gap of its own.
+        if e.inputs.iter().all(|input| input.is_imported() && !input.stated.is_empty()) {
+            return Vec::new();
+        }
         let text = "no request was measured".to_owned();
         return vec![reason(Severity::Invalid, ReasonKind::TooFewSamples, text, "run for longer")];
     };

@@ -13,6 +13,10 @@ use units::{Nanos, format_nanos};
 pub mod facts {
     /// Clock fact: why the cycle counter was not taken.
     pub const CLOCK_FALLBACK: &str = "not the cycle counter because";
+    /// Clock fact of an import: what its tool rounds the moments of requests to, as `1000000 ns`.
+    pub const MOMENTS_TOLD_TO: &str = "moments are told to";
+    /// Clock fact of an import: what its tool rounds the lengths of requests to, likewise.
+    pub const LENGTHS_TOLD_TO: &str = "lengths are told to";
     /// Clock fact: by how much the CPUs' cycle counters differ, as `+12 ns ± 40 ns`.
     pub const CLOCK_SKEW: &str = "skew between CPUs";
     /// Capability: this, and then the list of CPUs that the server was said to run on.
@@ -32,6 +36,9 @@ pub mod facts {
     pub const SERVER_CPUS_WATCHED: &str = "watched for the server: CPUs";
     /// How the value of the latter begins where there is no list.
     pub const NOT_WATCHED: &str = "not watched";
+    /// Capability: the CPUs whose stolen time the source `steal` sums, as such a list; where it is absent, it is that of all
+    /// CPUs that were online.
+    pub const STEAL_CPUS: &str = "stolen time is of CPUs";
     /// Capability: how hiccups are looked for; its value ends with [`HICCUPS_EACH`] and how often.
     pub const HICCUPS: &str = "hiccup threads";
     /// What stands before the threads' period, such as `1.00 ms`: what of a stall lies before one was due is not seen.
@@ -46,6 +53,27 @@ pub mod facts {
     pub const LAG_AT_MOST: &str = "read-after-write lag, at most";
     /// Noise source: probes that learnt nothing, one by one, each from its begin to its failure.
     pub const PROBES_FAILED: &str = "read-after-write probes that failed";
+    /// Fact of the end of an import: what the tool's output does not tell, and what follows. Makes the verdict suspect.
+    /// After [`GAP_HINT`], what to do.
+    pub const IMPORT_GAP: &str = "import gap";
+    /// The same, worth no more than a note.
+    pub const IMPORT_GAP_NOTE: &str = "import gap, note";
+    /// What parts a gap from what to do about it.
+    pub const GAP_HINT: &str = "; next step: ";
+}
+
+/// What a foreign tool's output could not tell, as its importer put it down.
+pub(crate) fn import_gaps(e: &Evidence<'_>) -> Vec<Reason> {
+    let gap = |(name, value): &(String, String)| {
+        let severity = match name.as_str() {
+            facts::IMPORT_GAP => Severity::Suspect,
+            facts::IMPORT_GAP_NOTE => Severity::Note,
+            _ => return None,
+        };
+        let (text, hint) = value.split_once(facts::GAP_HINT).unwrap_or((value, ""));
+        Some(reason(severity, ReasonKind::ImportGap, text.to_owned(), hint))
+    };
+    e.inputs.iter().filter(|input| input.is_imported()).flat_map(|i| &i.facts).filter_map(gap).collect()
 }
 
 fn find<'a>(facts: &'a [(String, String)], name: &str) -> Option<&'a str> {

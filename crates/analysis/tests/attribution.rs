@@ -6,7 +6,7 @@ mod pool;
 use analysis::attribution::{Threshold, Watched};
 use analysis::{Attribution, Cause, Options, analyse_batches};
 use made::{MS, Run, S, analyse_all, request, took};
-use pool::{Pool, announce, event, runs_on, scattered, watched};
+use pool::{Pool, announce, event, runs_on, scattered, watched, whole};
 use record::{Event, EventKind, JvmLogFacts, LoadModel, Provenance, SampleBatch};
 use units::{Instant, Nanos};
 
@@ -103,12 +103,13 @@ fn pauses_are_put_down_to_their_jvm() {
     }
 }
 
-/// A log that was read is somebody who looked; what it tells of single threads blocks nobody else.
+/// A log that covers the run is somebody who looked; what it tells of single threads blocks nobody else.
 #[test]
 fn logs_of_jvms_are_taken_at_their_word() {
     let pool = Pool { server: three(), ..Pool::new(6) };
     let log = |trouble: Option<&str>| JvmLogFacts {
         subject: "server JVM".to_owned(),
+        aligned_by: "wall time".to_owned(),
         trouble: trouble.map(str::to_owned),
         ..JvmLogFacts::default()
     };
@@ -121,6 +122,10 @@ fn logs_of_jvms_are_taken_at_their_word() {
     let found = attributed(&run);
     let row = found.row(Cause::ServerJvm).expect("should have been");
     assert_eq!(row.watched, Watched::No("no line could be placed".to_owned()));
+    // As earlier versions wrote them of an empty one.
+    run.input.jvm_logs = vec![JvmLogFacts { aligned_by: String::new(), ..log(None) }];
+    let row = attributed(&run).row(Cause::ServerJvm).map(|row| row.watched.clone());
+    assert_eq!(row, Some(Watched::No("no line of its log was placed by a clock".to_owned())));
     let told = |detail: &str| {
         let mut run = pool.run();
         let pause = |pause: &(u64, u64)| Event {
@@ -142,6 +147,40 @@ fn logs_of_jvms_are_taken_at_their_word() {
         "{:?}",
         sums.notes
     );
+}
+
+/// What explains time is shown, whatever is missing of its evidence.
+#[test]
+fn what_was_watched_in_part_keeps_its_numbers() {
+    let pool = Pool { server: three(), ..Pool::new(6) };
+    let in_part = |run: &Run, cause: Cause, why: &str| {
+        let found = attributed(run);
+        let row = found.row(cause).expect("was seen");
+        assert_eq!((&row.watched, row.intervals), (&Watched::Yes, 3), "{row:?}");
+        assert!(row.share > 0.3, "{row:?}");
+        let note = format!("{}s were watched in part: {why}", cause.name());
+        assert!(found.notes.contains(&note), "{:?}", found.notes);
+        assert!(found.causes.iter().all(|row| row.watched == Watched::Yes || row.time == Nanos::ZERO));
+    };
+    let seen = |kind: EventKind, subject: &str| -> Vec<Event> {
+        three().iter().map(|pause| event(kind, *pause, subject)).collect()
+    };
+    // Of many pauses one could not be placed.
+    let mut run = pool.run();
+    run.input.events = seen(EventKind::JvmPause, "server JVM");
+    run.input.jvm_logs = vec![JvmLogFacts {
+        subject: "server JVM".to_owned(),
+        aligned_by: "wall time".to_owned(),
+        trouble: Some("1 pauses have no moment".to_owned()),
+        ..JvmLogFacts::default()
+    }];
+    in_part(&run, Cause::ServerJvm, "1 pauses have no moment");
+    // The session that asked was lost after it had seen some.
+    let slower = three().iter().map(|(begin, end)| (*begin, *end, 100.0)).collect();
+    let mut run = Pool { slower, sessions: 1_000, ..Pool::new(6) }.run();
+    run.input.events = seen(EventKind::Other, "checkpoint");
+    announce(&mut run, "checkpoints", Err("the session was lost".to_owned()));
+    in_part(&run, Cause::Checkpoint, "the session was lost");
 }
 
 #[test]
@@ -454,6 +493,43 @@ fn each_client_has_its_own_host() {
     assert!(found.points.len() >= 30);
 }
 
+/// What is on the server's side concerns the requests of all clients, also where its cause is of both sides.
+#[test]
+fn a_shared_cpu_and_a_thread_of_the_servers_jvm_concern_all_clients() {
+    let client = |number: u16| {
+        let pool = Pool { server: three(), ..Pool::new(u64::from(number)) };
+        let mut run = pool.run();
+        run.samples.iter_mut().for_each(|s| s.client = number);
+        run.input.info.header.client = number;
+        run.input.info.name = format!("client-{number}");
+        run
+    };
+    let explained = |first: &Run, cause: Cause| {
+        let both = analyse_all(&[first.clone(), client(1)]).expect("clients of one run");
+        let found = both.attribution.expect("has requests");
+        let of_second = found.points.iter().filter(|point| point.largest == cause).count();
+        (found.row(cause).map(|row| row.intervals), of_second as f64 / found.points.len() as f64)
+    };
+    // The server shares CPU 1 with the first client.
+    let mut host = client(0);
+    runs_on(&mut host, "0-1", "1");
+    watched(&mut host, 0, &[]);
+    watched(&mut host, 1, &three());
+    let (intervals, share) = explained(&host, Cause::HostStall);
+    assert!(intervals == Some(3) && share > 0.95, "{intervals:?} {share}");
+    let mut jvm = client(0);
+    let stall = |at: &(u64, u64)| Event {
+        detail: "one thread: allocation stall of main".to_owned(),
+        ..event(EventKind::JvmPause, *at, "server JVM")
+    };
+    jvm.input.events = three().iter().map(stall).collect();
+    let (of_server, with) = explained(&jvm, Cause::JvmThread);
+    jvm.input.events.iter_mut().for_each(|event| event.subject = "harness JVM".to_owned());
+    let (of_harness, without) = explained(&jvm, Cause::JvmThread);
+    assert_eq!((of_server, of_harness), (Some(3), Some(3)));
+    assert!(with > 1.5 * without, "{with} {without}");
+}
+
 #[test]
 fn nothing_to_look_at_is_no_attribution() {
     assert!(Run::new(LoadModel::Open, 20).analyse().attribution.is_none());
@@ -464,6 +540,70 @@ fn nothing_to_look_at_is_no_attribution() {
     few.samples.push(took(request(S, 30), 5 * MS));
     let found = attributed(&few);
     assert_eq!((found.slow, found.worst[0].seq, share(&found, Cause::Database)), (1, 30, 1.0));
+}
+
+/// The service becomes slower for good: no request takes as little as the median of the run any more, and yet each stall's
+/// backlog ends.
+#[test]
+fn a_service_that_has_become_slower_owes_nothing_to_stalls_that_are_over() {
+    for seed in 1..=5 {
+        let stalls: Vec<(u64, u64)> = (0..60).map(|i| (i * S + 300 * MS, i * S + 350 * MS)).collect();
+        let slower = vec![(40 * S, 60 * S, 20.0)];
+        let pool = Pool {
+            seconds: 60,
+            rate: 0.1,
+            service: 0.1 * MS as f64,
+            slower,
+            client: stalls.clone(),
+            ..Pool::new(seed)
+        };
+        // Never below what it takes after the shift.
+        let floor = |mut run: Run| {
+            for s in run.samples.iter_mut().filter(|s| s.intended.0 >= 40 * S) {
+                (s.arrived, s.completed) = (s.arrived + Nanos(20 * MS), s.completed + Nanos(20 * MS));
+            }
+            run
+        };
+        let mut run = floor(pool.run());
+        runs_on(&mut run, "0", "1");
+        watched(&mut run, 0, &stalls);
+        watched(&mut run, 1, &[]);
+        let plain: std::collections::HashMap<u64, u64> = floor(Pool { client: vec![], ..pool.clone() }.run())
+            .samples
+            .iter()
+            .map(|s| (s.seq, whole(s).0))
+            .collect();
+        let options = Options { above: Some(Nanos(15 * MS)), worst: usize::MAX, ..Options::default() };
+        let found = with_options(&run, &options);
+        let truth: u64 = found.worst.iter().map(|one| one.whole.0.saturating_sub(plain[&one.seq])).sum();
+        let row = found.row(Cause::ClientStall).expect("its row");
+        assert!(row.is_shown, "{row:?}");
+        let times = row.time.0 as f64 / truth as f64;
+        assert!((0.9..1.7).contains(&times), "{times} of the true time; {row:?}");
+    }
+}
+
+/// While a server starts again it refuses at once: no sign that the backlog is over.
+#[test]
+fn a_fast_failure_ends_no_backlog() {
+    let pool = Pool { server: three(), sessions: 1_000, service: 0.9e6, ..Pool::new(4) };
+    let mut run = pool.run();
+    run.input.events = three().iter().map(|freeze| event(EventKind::Fault, *freeze, "freeze")).collect();
+    let behind = |run: &Run| {
+        let options = Options { above: Some(Nanos(20 * MS)), worst: usize::MAX, ..Options::default() };
+        with_options(run, &options).row(Cause::Fault).expect("was seen").behind.0 as f64
+    };
+    let without = behind(&run);
+    for (number, (_, end)) in (0..).zip(three()) {
+        let sample = took(request(end, 1_000_000 + number), 1_000);
+        run.samples.push(record::Sample { outcome: units::Outcome::Unavailable, ..sample });
+    }
+    // But for what they change of medians.
+    let with = behind(&run);
+    assert!((with / without - 1.0).abs() < 1e-3, "{with} {without}");
+    let mut answered = run.clone();
+    answered.samples.iter_mut().for_each(|s| s.outcome = units::Outcome::Ok);
+    assert!(behind(&answered) < without / 2.0, "as answers they would");
 }
 
 /// What waits in an overload waits for the database's sessions: short stalls explain no more than their length.

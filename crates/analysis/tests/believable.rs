@@ -4,7 +4,7 @@ mod made;
 
 use analysis::{Analysis, ReasonKind, Severity, VerdictState};
 use made::{MS, Run, S, changed, reason, took};
-use record::{LoadModel, Measure, Provenance, Sample, flags};
+use record::{LoadModel, Measure, NoiseObservation, NoiseSourceFacts, Provenance, Sample, flags};
 use units::{Bound, Instant, Nanos, Outcome, Quantile, Seed};
 
 /// Exponential service times of 0.3 ms on average, one each millisecond.
@@ -109,4 +109,43 @@ fn a_stamp_that_may_be_late_makes_pick_up_a_lower_bound() {
     let all = changed(all, |_| true, late).analyse();
     assert!(all.verdict.bound_reason.ends_with("pick-up is a lower bound"), "{}", all.verdict.bound_reason);
     assert_eq!(found.measured.1, Instant(20 * S));
+}
+
+/// One server that is busy for 95 % of 60 s and stood still for 4 ms in each second, as a hiccup thread saw.
+fn nearly_saturated(is_told: bool) -> Run {
+    let mut run = Run::new(LoadModel::Open, 60);
+    let mut free = 0;
+    for i in 0..60_000 {
+        let sample = made::request(i * MS, i);
+        let begin = sample.intended.0.max(free);
+        let begin = if begin % S < 4 * MS { begin - begin % S + 4 * MS } else { begin };
+        free = begin + 900_000 + Seed(4).at(i).below(100_000);
+        run.samples.push(Sample {
+            ready: Instant(begin),
+            sent: Instant(begin),
+            completed: Instant(free),
+            ..sample
+        });
+    }
+    let source =
+        |name: &str| NoiseSourceFacts { name: name.to_owned(), unit: "ns".to_owned(), available: Ok(0) };
+    run.input.noise_sources = vec![source("hiccup cpu 0"), source("hiccup watched")];
+    let stall = |second: u64| {
+        let (begin, end) = (Instant(second * S), Instant(second * S + 4 * MS));
+        NoiseObservation { source: 0, value: (4 * MS) as f64, begin, end }
+    };
+    run.input.noise.extend((0..60).map(stall).filter(|_| is_told));
+    run
+}
+
+#[test]
+fn a_stall_decides_as_far_as_its_backlog_does() {
+    // 0.4 % of the requests arrive in a stall: too few for p99. Some 8 % wait while what it held up is worked off.
+    let run = nearly_saturated(true);
+    let late = run.samples.iter().filter(|s| s.sent.0 > s.intended.0 + MS / 10).count();
+    assert!((3_600..6_000).contains(&late), "{late}");
+    let found = run.analyse();
+    assert_eq!(bound(&found), (of("p75"), "above it the host's own stalls decide"));
+    let untold = nearly_saturated(false).analyse();
+    assert!(untold.verdict.believable_to >= Quantile::new(0.99), "{:?}", bound(&untold));
 }

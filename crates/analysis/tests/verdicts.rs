@@ -197,6 +197,117 @@ fn stalls_whose_place_is_known_count_once_and_instead_of_windows() {
     assert!(bound(blind).1.contains("no source saw the host's stalls"));
 }
 
+/// A source whose value is the same in each tenth of a second.
+fn with_source(mut run: Run, name: &str, value: f64) -> Run {
+    let available = Ok(1_000);
+    run.input.noise_sources.push(NoiseSourceFacts { name: name.to_owned(), unit: String::new(), available });
+    let source = run.input.noise_sources.len() as u16 - 1;
+    let observation = |i: u64| NoiseObservation {
+        source,
+        value,
+        begin: Instant(i * 100 * MS),
+        end: Instant((i + 1) * 100 * MS),
+    };
+    run.input.noise.extend((0..200).map(observation));
+    run
+}
+
+#[test]
+fn shares_of_cpu_time_are_of_the_cpus_that_the_time_is_of() {
+    let share = |source: &str, cpus: u32, stolen_of: Option<&str>| {
+        // 8 ms in each tenth of a second.
+        let mut run = with_source(plain(), source, 8.0 * MS as f64);
+        run.input.info.header.host.cpus = cpus;
+        let fact = |list: &str| (facts::STEAL_CPUS.to_owned(), list.to_owned());
+        run.input.info.header.capabilities.extend(stolen_of.map(fact));
+        let found = run.analyse();
+        let reason = found.verdict.reasons.iter().find(|r| r.kind == ReasonKind::Steal).unwrap();
+        reason.text.clone()
+    };
+    let is = |text: String, percent: &str| {
+        assert!(text.contains(&format!(" in {percent} % of the CPUs' time")), "{text}")
+    };
+    // The kernel adds up the stops of eight CPUs: 80 ms of 800.
+    is(share("throttled", 8, None), "1.0");
+    is(share("throttled", 1, None), "8.0");
+    // Of the four CPUs that it is of, whatever the process may use; older recordings say nothing of it.
+    is(share("steal", 1, Some("0,2-4")), "2.0");
+    is(share("steal", 2, None), "4.0");
+}
+
+#[test]
+fn the_threads_of_the_load_can_be_saturated_where_the_process_is_not() {
+    let run = |pacing: &str, model: LoadModel| {
+        let mut run = match model {
+            LoadModel::Open => plain(),
+            _ => changed(
+                Run::new(model, 20).each_ms(20_000, |i, s| took(s, exponential(i, 3e5))),
+                |_| true,
+                |s| Sample { intended: Instant::NONE, ..s },
+            ),
+        };
+        run.input.info.header.load.pacing = pacing.to_owned();
+        run.input.info.header.load.arrivals = "think none".to_owned();
+        with_source(with_source(run, "client-cpu", 0.06), "load-cpu", 1.0)
+    };
+    let found = |run: &Run| severity(&run.analyse(), ReasonKind::ClientSaturated);
+    let asleep = run("sleep", LoadModel::Open);
+    assert_eq!(found(&asleep), Some(Severity::Suspect));
+    let spins = "sleep, then spin for the last 80 µs";
+    assert_eq!(
+        found(&run(spins, LoadModel::Closed)),
+        Some(Severity::Suspect),
+        "nothing is due, nothing spins"
+    );
+    assert_eq!(found(&run(spins, LoadModel::Open)), Some(Severity::Note), "to spin is no work");
+    let mut embedded = asleep;
+    embedded.input.info.header.target_facts.push(("transport".to_owned(), "in-process".to_owned()));
+    assert_eq!(found(&embedded), None, "the threads are the database");
+}
+
+#[test]
+fn a_time_in_which_hiccup_threads_stood_still_and_told_nothing_is_said() {
+    let run = |share: f64, stalls: &[(usize, u64, u64)]| {
+        let mut run = with_hiccups(plain(), stalls, 0.0);
+        run.input.info.header.provenance = Provenance::Live;
+        let window = |i: u64| NoiseObservation {
+            source: 3,
+            value: if i == 150 { share } else { 0.99 },
+            begin: Instant(i * 100 * MS),
+            end: Instant((i + 1) * 100 * MS),
+        };
+        run.input.noise.extend((0..200).map(window));
+        run
+    };
+    let note = |run: &Run| {
+        let verdict = run.analyse().verdict;
+        assert_eq!(verdict.state, VerdictState::Valid);
+        let note = verdict.reasons.iter().find(|r| r.kind == ReasonKind::NotWatched).map(|r| r.text.clone());
+        assert_eq!(
+            note.is_some(),
+            verdict.bound_reason.contains("hiccup threads did not watch all the time")
+        );
+        note
+    };
+    let said = "made: hiccup threads did not account for 80.0 ms, and no stall was told: one may be missing";
+    assert_eq!(note(&run(0.2, &[])).as_deref(), Some(said));
+    assert_eq!(
+        note(&run(0.2, &[(0, 15_000 * MS, 15_001 * MS)])).as_deref(),
+        Some(said),
+        "another one is none"
+    );
+    assert_eq!(note(&run(0.2, &[(0, 15_010 * MS, 15_089 * MS)])), None);
+    assert_eq!(note(&run(0.9, &[])), None);
+    // Threads that wake each 50 ms account for what is up to their last wake.
+    let mut asleep = run(0.2, &[]);
+    asleep.input.info.header.capabilities.push((facts::HICCUPS.to_owned(), "told, each 50.0 ms".to_owned()));
+    assert_eq!(note(&asleep), None);
+    // Nobody tells anything any more from the twelfth second on, while requests go on.
+    let mut ended = run(0.99, &[]);
+    ended.input.noise.retain(|o| o.end.0 <= 12 * S);
+    assert!(note(&ended).unwrap().contains("did not account for 8.00 s"));
+}
+
 #[test]
 fn a_run_that_nobody_was_to_watch_says_so() {
     let mut run = plain();

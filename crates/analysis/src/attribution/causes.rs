@@ -1,11 +1,12 @@
 //! The intervals of each observed cause, and what was not looked for.
 
 use super::cpus::{Users, unseen};
-use super::names::{CHECKPOINT, CHECKPOINTS, HARNESS_JVM, HICCUP_CPU};
+use super::names::{CHECKPOINTS, HARNESS_JVM, HICCUP_CPU};
+use super::ran::{self, Turns};
 use super::{Cause, Watched};
 use crate::input::{Input, Plan};
 use crate::observers::is_off;
-use record::{Event, EventKind, NoiseSourceFacts, PauseReach, Provenance};
+use record::{Event, EventKind, NoiseSourceFacts, PauseReach, Provenance, ServerTold};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Instant;
 
@@ -14,6 +15,8 @@ use units::Instant;
 pub(super) struct Met {
     /// By [`Cause::index`]: [begin, end) in any order.
     intervals: [Vec<(u64, u64)>; Cause::ALL.len()],
+    /// Of those, the ones on the server's side.
+    of_server: [Vec<(u64, u64)>; Cause::ALL.len()],
     /// In order.
     pub(super) moments: Vec<(u64, EventKind, String)>,
     /// What of a stall may lie before it is seen, ns.
@@ -25,9 +28,12 @@ impl Met {
         &self.intervals[cause.index()]
     }
 
-    fn add(&mut self, cause: Cause, begin: u64, end: u64) {
+    fn add(&mut self, cause: Cause, (begin, end): (u64, u64), of_server: bool) {
         if begin < end {
             self.intervals[cause.index()].push((begin, end));
+            if of_server {
+                self.of_server[cause.index()].push((begin, end));
+            }
         }
     }
 }
@@ -37,6 +43,8 @@ impl Met {
 pub(super) struct Observed {
     /// One for each recording.
     pub(super) met: Vec<Met>,
+    /// One for each recording.
+    pub(super) turns: Vec<Turns>,
     /// Causes that were looked for, or should have been.
     pub(super) watched: BTreeMap<Cause, Watched>,
     pub(super) notes: Vec<String>,
@@ -48,25 +56,41 @@ const OFF: &str = "`--observers off`";
 /// Causes on the server's side: whichever client saw them, they concern all of its requests.
 const SHARED: [Cause; 4] = [Cause::ServerStall, Cause::ServerJvm, Cause::Fault, Cause::Checkpoint];
 
+/// Causes of which some are on the server's side: a CPU that both use, a thread of the server's JVM.
+const SHARED_IN_PART: [Cause; 2] = [Cause::HostStall, Cause::JvmThread];
+
+/// Of these, what the server or its log tells.
+const TOLD: [Cause; 3] = [Cause::ServerJvm, Cause::JvmThread, Cause::Checkpoint];
+
 /// Whether it concerns the requests of all clients.
 pub(super) fn is_shared(cause: Cause) -> bool {
     SHARED.contains(&cause)
 }
 
+/// Whether some of it does.
+pub(super) fn is_shared_in_part(cause: Cause) -> bool {
+    SHARED_IN_PART.contains(&cause)
+}
+
 impl Observed {
     pub(super) fn of(inputs: &[Input], plan: &Plan) -> Observed {
         let mut all = Observed::default();
+        let logs = || inputs.iter().flat_map(|input| &input.server_logs);
+        let is_logged = logs().any(|log| log.trouble.is_none() && log.checkpoints_in_all > 0);
         for (index, input) in inputs.iter().enumerate() {
             let mut met = Met { unseen: unseen(&input.info.header).0, ..Met::default() };
             let on_axis = |at: Instant| plan.on_axis(index, at).get().map(|at| at.0);
             all.add_stalls(input, &mut met, on_axis);
-            input.events.iter().for_each(|event| add_event(event, &mut met, on_axis));
+            all.turns.push(Turns::of(input, on_axis));
+            let events = input.events.iter().chain(&input.repeated);
+            events.for_each(|event| add_event(event, &mut met, on_axis));
             met.moments.sort_unstable_by_key(|moment| moment.0);
             all.expect_pauses(input, &met);
-            all.expect_checkpoints(input);
+            all.expect_checkpoints(input, is_logged);
             all.met.push(met);
         }
-        for cause in SHARED {
+        all.notes.extend(ran::notes(inputs, &all.turns));
+        for cause in SHARED.into_iter().chain(SHARED_IN_PART) {
             all.share(cause);
         }
         for cause in Cause::ALL {
@@ -78,9 +102,21 @@ impl Observed {
     }
 
     fn share(&mut self, cause: Cause) {
-        let together: Vec<(u64, u64)> = self.met.iter().flat_map(|met| met.of(cause)).copied().collect();
-        if self.met.len() > 1 && !together.is_empty() {
-            self.met.iter_mut().for_each(|met| met.intervals[cause.index()].clone_from(&together));
+        let each: Vec<Vec<(u64, u64)>> = self.met.iter().map(|met| met.of(cause).to_vec()).collect();
+        let of_server: Vec<Vec<(u64, u64)>> =
+            self.met.iter().map(|met| met.of_server[cause.index()].clone()).collect();
+        if each.len() < 2 || of_server.iter().all(Vec::is_empty) {
+            return;
+        }
+        for (index, met) in self.met.iter_mut().enumerate() {
+            let others =
+                of_server.iter().enumerate().filter(|(other, _)| *other != index).flat_map(|(_, list)| list);
+            // What a log tells, each client places by clocks of its own.
+            let is_own = |&&(begin, end): &&(u64, u64)| {
+                TOLD.contains(&cause) && each[index].iter().any(|own| own.0 < end && begin < own.1)
+            };
+            let more: Vec<(u64, u64)> = others.filter(|other| !is_own(other)).copied().collect();
+            met.intervals[cause.index()].extend(more);
         }
     }
 
@@ -107,7 +143,10 @@ impl Observed {
             let cause = sources.by_index.get(&one.source).and_then(|cpu| users.cause(*cpu));
             if let (Some(cause), Some(begin), Some(end)) = (cause, on_axis(one.begin), on_axis(one.end)) {
                 // Where the window is longer than the stall, it was woken late at its end.
-                met.add(cause, begin.max(end.saturating_sub(one.value as u64)), end);
+                let begin = begin.max(end.saturating_sub(one.value as u64));
+                let cpu = sources.by_index.get(&one.source);
+                let is_used = cpu.is_some_and(|cpu| users.server.as_ref().is_some_and(|s| s.contains(cpu)));
+                met.add(cause, (begin, end), is_used);
             }
         }
         if sources.is_empty() && input.info.header.provenance == Provenance::Simulated {
@@ -153,11 +192,15 @@ impl Observed {
         }
     }
 
-    /// A log that was read is somebody who looked, whatever it tells. truetail has no JVM; a tool whose result was
+    /// A log that covers the run is somebody who looked, whatever it tells. truetail has no JVM; a tool whose result was
     /// imported has one, or had it.
     fn expect_pauses(&mut self, input: &Input, met: &Met) {
         for log in &input.jvm_logs {
             let watched = match &log.trouble {
+                // Earlier versions took a log without any pause for one that has none.
+                None if log.aligned_by.is_empty() => {
+                    Watched::No("no line of its log was placed by a clock".to_owned())
+                }
                 None => Watched::Yes,
                 Some(why) => Watched::No(why.clone()),
             };
@@ -178,7 +221,11 @@ impl Observed {
         }
     }
 
-    fn expect_checkpoints(&mut self, input: &Input) {
+    /// A log without any checkpoint may be one that leaves them out.
+    fn expect_checkpoints(&mut self, input: &Input, is_logged: bool) {
+        if is_logged {
+            return self.watch(Cause::Checkpoint, input, Watched::Yes);
+        }
         let source = input.noise_sources.iter().find(|source| source.name == CHECKPOINTS);
         let watched = match source.map(|source| &source.available) {
             Some(Ok(_)) => Watched::Yes,
@@ -248,8 +295,14 @@ fn add_event(event: &Event, met: &mut Met, on_axis: impl Fn(Instant) -> Option<u
         EventKind::Outage => Cause::Outage,
         EventKind::Fault => Cause::Fault,
         EventKind::Reconnected => Cause::Reconnect,
-        EventKind::Other if event.subject == CHECKPOINT => Cause::Checkpoint,
-        EventKind::Other => Cause::OtherEvent,
+        EventKind::Other => match ServerTold::of(event) {
+            Some(ServerTold::Checkpoint) => Cause::Checkpoint,
+            // One process of many, most often the very one that was asked: why it was slow, and no cause of it for others.
+            Some(ServerTold::LockWait) => {
+                return met.moments.push((begin, event.kind, event.subject.clone()));
+            }
+            Some(ServerTold::Vacuum) | None => Cause::OtherEvent,
+        },
         EventKind::Phase
         | EventKind::ConnectionLost
         | EventKind::ClockStep
@@ -257,7 +310,11 @@ fn add_event(event: &Event, met: &mut Met, on_axis: impl Fn(Instant) -> Option<u
         | EventKind::Recorder => return met.moments.push((begin, event.kind, event.subject.clone())),
     };
     if begin < end {
-        met.add(cause, begin, end);
+        let of_server = match cause {
+            Cause::JvmThread => jvm(&event.subject) == Cause::ServerJvm,
+            cause => is_shared(cause),
+        };
+        met.add(cause, (begin, end), of_server);
     } else {
         met.moments.push((begin, event.kind, event.subject.clone()));
     }

@@ -1,11 +1,13 @@
 //! The second scan: which requests are slow, and when each backlog was over.
 
 use super::causes::Observed;
+use super::usual::Ends;
 use super::{Cause, SlowLimit, Threshold};
 use crate::accumulate::{Accumulator, times_of};
 use crate::cell::{NONE, Times};
+use crate::host::HostEvidence;
 use crate::input::{Input, Options, Plan};
-use crate::limits::MOST_SLOW;
+use crate::limits::{MOST_BEHIND, MOST_SLOW};
 use record::{Measure, SampleBatch};
 use stats::View;
 use units::{Nanos, Outcome, Quantile};
@@ -27,6 +29,8 @@ pub(crate) struct Slow {
     pub(super) op: u8,
     pub(super) outcome: Outcome,
     pub(super) is_stamped: bool,
+    /// Whether it is known when a session was free for it; of imports it is not.
+    pub(super) knows_ready: bool,
 }
 
 impl Slow {
@@ -48,35 +52,46 @@ pub(crate) struct Hunt {
     operations: Vec<String>,
     /// By operation: slow from here on, ns; `u64::MAX` without requests.
     limits: Vec<u64>,
-    /// By operation: the median of the whole, ns, and of the service time.
-    usual: Vec<(u64, u64)>,
-    /// By recording: ends of all that blocks, ascending.
-    ends: Vec<Vec<u64>>,
+    /// By operation: the median of the service time, ns.
+    usual_service: Vec<u64>,
+    /// By recording: ends of all that blocks.
+    ends: Vec<Ends>,
+    /// By recording: whether the verdict weighs stalls of its host, and what stands behind them.
+    has_stalls: Vec<bool>,
     pub(super) worst: usize,
 }
 
 impl Hunt {
-    pub(crate) fn new(inputs: &[Input], plan: &Plan, all: &Accumulator, options: &Options) -> Hunt {
+    /// `host` has the stalls that the verdict weighs: where their backlogs end is found on the way.
+    pub(crate) fn new(
+        inputs: &[Input],
+        plan: &Plan,
+        all: &Accumulator,
+        options: &Options,
+        host: &HostEvidence,
+    ) -> Hunt {
         let header = &inputs[0].info.header;
         let threshold = options.above.map_or(Threshold::ByOperation, Threshold::Above);
         let has_response = plan.model.has_response_time();
-        let (mut limits, mut usual) = (Vec::new(), Vec::new());
+        let (mut limits, mut medians, mut usual_service) = (Vec::new(), Vec::new(), Vec::new());
         for operation in 0..plan.operations {
-            let (limit, medians) = operation_limits(plan, all, operation, threshold);
+            let (limit, (whole, service)) = operation_limits(plan, all, operation, threshold);
             limits.push(limit);
-            usual.push(medians);
+            medians.push(whole);
+            usual_service.push(service);
         }
         let observed = Observed::of(inputs, plan);
-        let ends = observed.met.iter().map(|met| {
+        let ends = observed.met.iter().enumerate().map(|(recording, met)| {
             let blocking = Cause::ALL.into_iter().filter(|cause| cause.blocks());
-            let mut ends: Vec<u64> = blocking.flat_map(|cause| met.of(cause)).map(|i| i.1).collect();
-            ends.sort_unstable();
-            ends.dedup();
-            ends
+            let of_causes = blocking.flat_map(|cause| met.of(cause)).map(|i| (i.1, i.0));
+            let spans = of_causes.chain(host.spans(recording)).collect();
+            Ends::new(spans, &medians, &all.answered)
         });
         let ends = ends.collect();
         let operations = header.operations.clone();
-        Hunt { observed, threshold, has_response, operations, limits, usual, ends, worst: options.worst }
+        let has_stalls = (0..inputs.len()).map(|recording| host.spans(recording).next().is_some()).collect();
+        let worst = options.worst;
+        Hunt { observed, threshold, has_response, operations, limits, usual_service, ends, has_stalls, worst }
     }
 
     pub(super) fn measure(&self) -> Measure {
@@ -90,13 +105,13 @@ impl Hunt {
 
     /// The median service time of the operation, ns.
     pub(super) fn usual_service(&self, op: u8) -> u64 {
-        self.usual.get(usize::from(op)).map_or(0, |usual| usual.1)
+        self.usual_service.get(usize::from(op)).copied().unwrap_or(0)
     }
 
     /// When the backlog of what ended at `end` was over: the first request that began after it and took no longer than
     /// usual; `u64::MAX` when there is none.
-    pub(super) fn recovered(&self, recording: usize, end: u64, collected: &Collected) -> u64 {
-        let from = self.ends[recording].partition_point(|other| *other < end);
+    pub(crate) fn recovered(&self, recording: usize, end: u64, collected: &Collected) -> u64 {
+        let from = self.ends[recording].at.partition_point(|other| *other < end);
         collected.recovered.get(recording).and_then(|list| list.get(from)).copied().unwrap_or(u64::MAX)
     }
 
@@ -141,6 +156,16 @@ fn operation_limits(
     (limit, (median(&view), median(&cell.measure(Measure::Service).view())))
 }
 
+/// A request that may stand behind something that blocked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Behind {
+    pub(crate) recording: usize,
+    /// When it began, on the common axis.
+    pub(crate) at: u64,
+    /// What it took, ns.
+    pub(crate) whole: u64,
+}
+
 /// What one thread of the second scan found, or all of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Collected {
@@ -150,6 +175,11 @@ pub(crate) struct Collected {
     /// By recording, and then by end of what blocks: begin of the first request that took no longer than usual before the
     /// next such end; after [`Collected::finish`] before any.
     recovered: Vec<Vec<u64>>,
+    /// Measured requests that took longer than usual and began before any that is known not to have, after something that
+    /// blocked; some too many until all is known.
+    pub(crate) behind: Vec<Behind>,
+    /// Whether there were more than are kept: then none is.
+    pub(crate) is_behind_full: bool,
     /// Slow requests that are kept.
     most: usize,
     /// Requests below can't be among the slowest any more.
@@ -161,7 +191,9 @@ impl Collected {
         Collected {
             slow: Vec::new(),
             counts: vec![0; hunt.limits.len()],
-            recovered: hunt.ends.iter().map(|ends| vec![u64::MAX; ends.len()]).collect(),
+            recovered: hunt.ends.iter().map(|ends| vec![u64::MAX; ends.at.len()]).collect(),
+            behind: Vec::new(),
+            is_behind_full: false,
             most: MOST_SLOW,
             floor: 0,
         }
@@ -181,8 +213,13 @@ impl Collected {
             if whole == NONE {
                 continue;
             }
-            if whole <= hunt.usual[op].0 {
-                self.note_usual(hunt, recording, times.at);
+            // A failure may be fast while the backlog lasts.
+            match hunt.ends[recording].over(op, times.at, whole).filter(|_| times.outcome == Outcome::Ok) {
+                Some(end) => self.note_usual(recording, end, times.at),
+                None if plan.phases[phase].measured && hunt.has_stalls[recording] => {
+                    self.note_behind(hunt, Behind { recording, at: times.at, whole });
+                }
+                None => {}
             }
             if whole >= hunt.limits[op] && plan.phases[phase].measured {
                 self.counts[op] += 1;
@@ -194,12 +231,31 @@ impl Collected {
         }
     }
 
-    /// A request that took no longer than usual met no backlog.
-    fn note_usual(&mut self, hunt: &Hunt, recording: usize, at: u64) {
-        let ended = hunt.ends[recording].partition_point(|end| *end <= at);
-        if let Some(first) = ended.checked_sub(1).and_then(|i| self.recovered[recording].get_mut(i)) {
+    /// A request that took no longer than usual met no backlog: that behind `end` was over when it began.
+    fn note_usual(&mut self, recording: usize, end: usize, at: u64) {
+        if let Some(first) = self.recovered[recording].get_mut(end) {
             *first = at.min(*first);
         }
+    }
+
+    /// A request that took longer may have met one. In order of time few are kept that did not: those after the first usual
+    /// one are none.
+    fn note_behind(&mut self, hunt: &Hunt, request: Behind) {
+        if self.is_behind_full || !self.is_behind(hunt, &request) {
+            return;
+        }
+        self.behind.push(request);
+        if self.behind.len() >= MOST_BEHIND {
+            let mut behind = std::mem::take(&mut self.behind);
+            behind.retain(|request| self.is_behind(hunt, request));
+            self.is_behind_full = behind.len() > MOST_BEHIND / 2;
+            self.behind = if self.is_behind_full { Vec::new() } else { behind };
+        }
+    }
+
+    fn is_behind(&self, hunt: &Hunt, request: &Behind) -> bool {
+        let ended = hunt.ends[request.recording].at.partition_point(|end| *end <= request.at);
+        ended.checked_sub(1).is_some_and(|last| request.at < self.recovered[request.recording][last])
     }
 
     /// Keeps the slowest when there are more than `limit`, which is no less than what is kept.
@@ -215,13 +271,15 @@ impl Collected {
         self.slow.extend(other.slow);
         self.prune(self.most);
         self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| *a += b);
+        self.behind.extend(other.behind);
+        self.is_behind_full |= other.is_behind_full;
         for (mine, theirs) in self.recovered.iter_mut().zip(other.recovered) {
             mine.iter_mut().zip(theirs).for_each(|(a, b)| *a = b.min(*a));
         }
     }
 
     /// Sorts the slowest to the front, and lets each end know of the first usual request after it.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         self.prune(self.most);
         self.slow.sort_unstable_by_key(Slow::rank);
         for list in &mut self.recovered {
@@ -239,7 +297,13 @@ fn slow(times: &Times, session: u16, recording: usize, has_response: bool) -> Sl
     let (at, completed) = (times.at, times.completed.max(times.at));
     let wait = if has_response { times.pool_wait() } else { 0 };
     let ready = if wait == NONE { at } else { at.saturating_add(wait).min(completed) };
-    let sent = if times.was_sent { completed.saturating_sub(times.service()) } else { completed };
+    let knows_ready = !has_response || times.lag() != NONE || times.pool_wait() != NONE;
+    let sent = match (times.was_sent, knows_ready) {
+        (true, _) => completed.saturating_sub(times.service()),
+        (false, true) => completed,
+        // It was answered, and nobody knows when it was sent.
+        (false, false) => at,
+    };
     let sent = sent.clamp(ready, completed);
     let is_stamped = times.pick_up() != NONE;
     let picked_up = if is_stamped { times.pick_up() } else { 0 };
@@ -256,6 +320,7 @@ fn slow(times: &Times, session: u16, recording: usize, has_response: bool) -> Sl
         op: times.op,
         outcome: times.outcome,
         is_stamped,
+        knows_ready,
     }
 }
 
@@ -277,6 +342,7 @@ mod tests {
             op: 0,
             outcome: Outcome::Ok,
             is_stamped: false,
+            knows_ready: true,
         }
     }
 

@@ -9,17 +9,17 @@ use units::{Nanos, parse_duration};
 
 /// The CPUs of both sides; `None` where the recording does not tell.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Users {
-    pub(super) client: Option<BTreeSet<usize>>,
-    pub(super) server: Option<BTreeSet<usize>>,
+pub(crate) struct Users {
+    pub(crate) client: Option<BTreeSet<usize>>,
+    pub(crate) server: Option<BTreeSet<usize>>,
     /// Why the server's are not known, where that was found out.
-    pub(super) server_unknown: Option<String>,
+    pub(crate) server_unknown: Option<String>,
 }
 
 impl Users {
     /// The CPUs that were watched for each side, where the recording says so; else those that the workers were pinned to,
     /// and those that were stated for the server.
-    pub(super) fn of(header: &RunHeader) -> Users {
+    pub(crate) fn of(header: &RunHeader) -> Users {
         let value = |name: &str| {
             let found = header.capabilities.iter().find(|(asked, _)| asked == name);
             found.map(|(_, value)| value.as_str())
@@ -61,7 +61,7 @@ impl Users {
 }
 
 /// What of a stall may lie before it is seen: the period of the threads that look for it; zero where it is not stated.
-pub(super) fn unseen(header: &RunHeader) -> Nanos {
+pub(crate) fn unseen(header: &RunHeader) -> Nanos {
     let stated = header.capabilities.iter().find(|(name, _)| name == facts::HICCUPS);
     let period = stated.and_then(|(_, value)| value.rsplit_once(facts::HICCUPS_EACH));
     let period = period.and_then(|(_, each)| parse_duration(&each.replace(' ', "")).ok());
@@ -69,7 +69,7 @@ pub(super) fn unseen(header: &RunHeader) -> Nanos {
 }
 
 /// The CPUs of a list such as `0,2-5`; `None` for what is none.
-fn cpus(list: &str) -> Option<BTreeSet<usize>> {
+pub(crate) fn cpus(list: &str) -> Option<BTreeSet<usize>> {
     let mut all = BTreeSet::new();
     for part in list.split(',') {
         let (from, to) = part.trim().split_once('-').unwrap_or((part.trim(), part.trim()));

@@ -15,7 +15,7 @@ pub(super) fn cut(slow: &Slow, lanes: &Lanes, usual_service: u64) -> Vec<Piece> 
         pieces: Vec::new(),
     };
     cut.stage(Cause::PoolWait, slow.at, slow.ready);
-    cut.stage(Cause::Lag, slow.ready, slow.sent);
+    cut.stage(if slow.knows_ready { Cause::Lag } else { Cause::BeforeSending }, slow.ready, slow.sent);
     cut.stage(Cause::Database, slow.sent, slow.arrived);
     cut.stage(Cause::PickUp, slow.arrived, slow.completed);
     cut.pieces

@@ -13,6 +13,16 @@ pub(super) struct Segment {
     pub(super) recovered: u64,
 }
 
+/// The backlog behind something lasts no longer than so many times its length: of a system that is loaded to 96 % and can
+/// do all that it is asked for. Where requests stay slow for longer, something else makes them so.
+const LONGEST_BACKLOG: u64 = 25;
+
+impl Segment {
+    fn longest_backlog(&self) -> u64 {
+        self.end.saturating_add((self.end - self.begin).saturating_mul(LONGEST_BACKLOG))
+    }
+}
+
 /// What covers the time of one recording's requests; each lane's segments are in order and apart.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lanes {
@@ -58,9 +68,12 @@ impl Lanes {
         let mut debts = Vec::new();
         let mut sum = 0u64;
         for segment in self.blocking[..begun].iter().rev().take(MOST_CREDITORS) {
-            let over = segment.end <= at && segment.recovered <= at;
-            if over || sum >= whole {
+            let is_past = segment.end <= at;
+            if (is_past && segment.recovered <= at) || sum >= whole {
                 break;
+            }
+            if is_past && segment.longest_backlog() <= at {
+                continue;
             }
             let debt = segment.end.min(at) - segment.begin;
             sum = sum.saturating_add(debt);
@@ -145,6 +158,18 @@ mod tests {
         assert_eq!(lanes.owed(60, whole), [(ClientStall, 10)]);
         assert_eq!(lanes.owed(149, whole), [(ClientStall, 50)]);
         assert_eq!(lanes.owed(150, whole), []);
+    }
+
+    #[test]
+    fn a_backlog_that_never_ends_is_not_the_stalls() {
+        use Cause::ClientStall;
+        let blocking = vec![segment(10, 40, ClientStall), segment(50, 51, ClientStall)];
+        let lanes = Lanes { blocking, ..Lanes::default() };
+        assert_eq!(lanes.owed(75, 1_000), [(ClientStall, 30), (ClientStall, 1)]);
+        // Each on its own: the short one is over, and hides not the long one.
+        assert_eq!(lanes.owed(76, 1_000), [(ClientStall, 30)]);
+        assert_eq!(lanes.owed(789, 1_000), [(ClientStall, 30)]);
+        assert_eq!(lanes.owed(790, 1_000), []);
     }
 
     #[test]

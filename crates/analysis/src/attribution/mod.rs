@@ -15,8 +15,8 @@
 //! request by more than L: a system that had it can do all that the same system does without it, L later. So a request
 //! that begins within a stall, or while its backlog lasts, owes it up to that part of L that it has not itself
 //! overlapped. This debt takes the time that nothing else covers, but for the service time that the request's operation
-//! takes anyway (its median). The backlog lasts until the first request that begins after the stall and takes no longer than
-//! the median of its operation.
+//! takes anyway (its median). The backlog lasts until the first request that begins after the stall, is answered and takes no
+//! longer than was usual before the stall, and at most 25 times L.
 //!
 //! **Seen late.** A thread that wakes each period sees of a stall what lies after it was due. Lag or pick-up that runs into a
 //! stall is the stall's, up to a period before it is seen.
@@ -24,6 +24,9 @@
 //! **Chance.** Something that is often there is often there when a request is slow. A cause may explain time only if the slow
 //! requests meet it more often than by chance ([`stats::association()`]); else its overlap is shown and explains nothing. Only
 //! an outage needs no test: that no session was left is known.
+//!
+//! **Who ran.** Where somebody watched who had the CPUs, the stalls of each cause are put down to those that ran, and what is left
+//! to nobody on this host ([`Ran`]). That explains stalls, not requests: it changes no piece.
 //!
 //! `docs/attribution.md` says this in plain words, and when it misleads.
 
@@ -33,14 +36,18 @@ mod cpus;
 mod cut;
 mod lanes;
 mod model;
+mod ran;
 mod table;
+mod usual;
 
 pub use model::{
-    Attribution, Cause, CauseInterval, CauseRow, Mark, Piece, SlowLimit, SlowPoint, SlowRequest, Threshold,
-    Watched,
+    Attribution, Cause, CauseInterval, CauseRow, Held, Mark, Piece, Ran, Runner, SlowLimit, SlowPoint,
+    SlowRequest, Threshold, Watched,
 };
 
 pub(crate) use collect::{Collected, Hunt};
+pub(crate) use cpus::{Users, cpus, unseen};
+pub(crate) use ran::is_of_runners;
 pub(crate) use table::attribute;
 
 /// Names that sources and events have in recordings, so that attribution finds them.
@@ -48,10 +55,15 @@ pub mod names {
     /// Noise source: this, and then the number of a CPU. An observation is a time in which the CPU did not run a thread
     /// that was due: its value, ns, ends where the observation ends.
     pub const HICCUP_CPU: &str = "hiccup cpu ";
+    /// Noise source that says whether somebody watched who ran; its values are how many events were lost or left out.
+    pub const WHO: &str = "who";
+    /// Noise source of somebody who ran: this, the number of a CPU, [`RAN_NAME`], and the name. An observation is a time in
+    /// which it had the CPU that a thread of ours wanted: its value, ns, is how long of it.
+    pub const RAN: &str = "ran cpu ";
+    /// Between the CPU and the name.
+    pub const RAN_NAME: &str = ": ";
     /// Noise source that says whether the server's checkpoints were asked for; they are events themselves.
     pub const CHECKPOINTS: &str = "checkpoints";
-    /// Subject of the events of checkpoints, which are of the kind `Other`.
-    pub const CHECKPOINT: &str = "checkpoint";
     /// How the subject of a pause of the load tool's own JVM begins.
     pub const HARNESS_JVM: &str = "harness JVM";
     /// How the subject of a pause of the database's JVM begins.

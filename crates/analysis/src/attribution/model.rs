@@ -33,6 +33,8 @@ pub enum Cause {
     PoolWait,
     /// Sent − ready: the harness's own delay before.
     Lag,
+    /// Sent − intended of an import: whether no session was free or the tool was late, it does not tell.
+    BeforeSending,
     /// Completed − arrived: the harness's own delay after.
     PickUp,
     /// The rest: the database, its host and the network.
@@ -41,7 +43,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them; of those that cover a moment, the first one explains it.
-    pub const ALL: [Cause; 15] = [
+    pub const ALL: [Cause; 16] = [
         Cause::ClientStall,
         Cause::ServerStall,
         Cause::HostStall,
@@ -55,6 +57,7 @@ impl Cause {
         Cause::OtherEvent,
         Cause::PoolWait,
         Cause::Lag,
+        Cause::BeforeSending,
         Cause::PickUp,
         Cause::Database,
     ];
@@ -75,6 +78,7 @@ impl Cause {
             Cause::OtherEvent => "other event",
             Cause::PoolWait => "pool wait",
             Cause::Lag => "lag",
+            Cause::BeforeSending => "before sending",
             Cause::PickUp => "pick-up",
             Cause::Database => "database",
         }
@@ -96,6 +100,7 @@ impl Cause {
             Cause::OtherEvent => "other-event",
             Cause::PoolWait => "pool-wait",
             Cause::Lag => "lag",
+            Cause::BeforeSending => "before-sending",
             Cause::PickUp => "pick-up",
             Cause::Database => "database",
         }
@@ -103,7 +108,7 @@ impl Cause {
 
     /// Whether it has intervals of its own, besides those of requests.
     pub fn is_observed(self) -> bool {
-        !matches!(self, Cause::PoolWait | Cause::Lag | Cause::PickUp | Cause::Database)
+        !matches!(self, Cause::PoolWait | Cause::Lag | Cause::BeforeSending | Cause::PickUp | Cause::Database)
     }
 
     /// Whether what it concerns stands still, so that a backlog forms behind it. A checkpoint only slows; a session that
@@ -184,6 +189,40 @@ pub struct CauseRow {
     pub largest: u64,
     /// Requests that it touches: that overlap it, or have some of their time explained by it.
     pub touched: u64,
+    /// Who had the CPUs during its intervals; `None` where it is no stall, or nobody watched that.
+    pub ran: Option<Ran>,
+}
+
+/// Who had the CPUs while they stood still for us.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ran {
+    /// The stalls' time, CPU by CPU: those of two CPUs at once count twice.
+    pub stalled: Nanos,
+    /// Those that ran longest first.
+    pub runners: Vec<Runner>,
+    /// The time in which nobody on this host kept us off: the host below it had the CPU, or the kernel ran with its
+    /// interrupts off.
+    pub nobody: Nanos,
+    /// Whether all was told; else `nobody` may be somebody.
+    pub is_whole: bool,
+}
+
+/// A task, an interrupt, or several tasks of one name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Runner {
+    /// As the recording has it, such as `postgres (pid 77)`; or `postgres (3 processes)`.
+    pub name: String,
+    /// How long it ran meanwhile.
+    pub time: Nanos,
+}
+
+/// Who had the CPUs for the largest part of a stall.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Held {
+    /// Somebody with this name.
+    By(String),
+    /// Nobody on this host.
+    ByNobody,
 }
 
 /// A part of a request's time.
@@ -231,6 +270,8 @@ pub struct SlowRequest {
     pub largest: Cause,
     /// In order, without gaps.
     pub pieces: Vec<Piece>,
+    /// For each piece who had the CPUs; `None` where it is no stall's, is behind one, or nobody watched that.
+    pub held: Vec<Option<Held>>,
     /// Moments within it, in order, at most 20: a phase that began, a session that was lost.
     pub marks: Vec<Mark>,
 }

@@ -4,21 +4,23 @@ use super::causes::Met;
 use super::collect::{Collected, Hunt, Slow};
 use super::cut::cut;
 use super::lanes::Lanes;
-use super::{Attribution, Cause, CauseInterval, CauseRow, Mark, Piece, SlowPoint, SlowRequest, Watched};
+use super::ran::{during, held};
+use super::{
+    Attribution, Cause, CauseInterval, CauseRow, Held, Mark, Piece, SlowPoint, SlowRequest, Watched,
+};
 use crate::input::Options;
 use crate::limits::{ASSOCIATION_P, MOST_DRAWN, MOST_MARKS, MOST_POINTS};
 use stats::{Association, IntervalSeries, association};
 use units::{Instant, Nanos};
 
 /// Everything that is said of the slow requests; `None` when there are none. `measured` is the measured time on the
-/// common axis. Cost: a second at most for the tests of each cause, and ≈ 1 µs for each slow request.
+/// common axis, and what was collected is finished. Cost: a second at most for the tests of each cause, and ≈ 1 µs for each slow request.
 pub(crate) fn attribute(
     hunt: &Hunt,
-    mut collected: Collected,
+    collected: &Collected,
     measured: (Instant, Instant),
     options: &Options,
 ) -> Option<Attribution> {
-    collected.finish();
     let slow: u64 = collected.counts.iter().sum();
     let last = collected.slow.iter().map(|request| request.completed).max()?;
     let span = (measured.0.0, measured.1.0.max(last));
@@ -26,7 +28,7 @@ pub(crate) fn attribute(
     let associations = associations(hunt, &collected.slow, span, options);
     let is_shown = |cause: Cause| is_shown(cause, associations[cause.index()].as_ref());
     let lanes: Vec<Lanes> = (hunt.observed.met.iter().enumerate())
-        .map(|(recording, met)| Lanes::new(met, is_shown, |end| hunt.recovered(recording, end, &collected)))
+        .map(|(recording, met)| Lanes::new(met, is_shown, |end| hunt.recovered(recording, end, collected)))
         .collect();
     let mut tally = Tally::default();
     let mut points = Vec::new();
@@ -46,6 +48,7 @@ pub(crate) fn attribute(
     let intervals = drawn(is_shown, &unions);
     let examined = collected.slow.len() as u64;
     let mut notes = hunt.observed.notes.clone();
+    notes.extend(watched_in_part(hunt, &unions));
     if examined < slow {
         notes.push(format!(
             "of {slow} slow requests only the slowest {examined} were looked at: raise the limit with `--above`"
@@ -58,7 +61,7 @@ pub(crate) fn attribute(
         slow,
         examined,
         time: Nanos(tally.total()),
-        causes: tally.rows(hunt, &collected.slow, associations, &unions),
+        causes: tally.rows(hunt, &collected.slow, associations, &unions, span),
         notes,
         worst,
         points,
@@ -183,11 +186,15 @@ impl Tally {
         slow: &[Slow],
         associations: Vec<Option<Association>>,
         unions: &[Unions],
+        span: (u64, u64),
     ) -> Vec<CauseRow> {
         let total = self.total().max(1) as f64;
         let row = |(index, (cause, association)): (usize, (Cause, Option<Association>))| {
             let watched = if cause.is_observed() {
-                hunt.observed.watched.get(&cause)?.clone()
+                match hunt.observed.watched.get(&cause)? {
+                    Watched::No(_) if intervals(cause, unions) > 0 => Watched::Yes,
+                    watched => watched.clone(),
+                }
             } else {
                 by_stamps(cause, hunt, slow)?
             };
@@ -202,6 +209,7 @@ impl Tally {
                 behind: Nanos(self.behind[index]),
                 largest: self.largest[index],
                 touched: self.touched[index],
+                ran: during(&hunt.observed.turns, cause, span),
             })
         };
         let mut rows: Vec<CauseRow> =
@@ -214,11 +222,24 @@ impl Tally {
     }
 }
 
+/// What was seen was watched, though not all the time: whatever has intervals may explain time, and must be shown.
+fn watched_in_part(hunt: &Hunt, unions: &[Unions]) -> Vec<String> {
+    let said = |(cause, watched): (&Cause, &Watched)| match watched {
+        Watched::No(why) if intervals(*cause, unions) > 0 => {
+            Some(format!("{}s were watched in part: {why}", cause.name()))
+        }
+        _ => None,
+    };
+    hunt.observed.watched.iter().filter_map(said).collect()
+}
+
 /// What stamps tell: a closed loop has neither pool wait nor lag; without the kernel's stamps there is no pick-up.
 fn by_stamps(cause: Cause, hunt: &Hunt, slow: &[Slow]) -> Option<Watched> {
     let stamped = slow.iter().filter(|request| request.is_stamped).count();
     match cause {
         Cause::PoolWait | Cause::Lag if hunt.measure() == record::Measure::Service => None,
+        Cause::BeforeSending if slow.iter().all(|request| request.knows_ready) => None,
+        Cause::PoolWait | Cause::Lag if slow.iter().all(|request| !request.knows_ready) => None,
         Cause::PickUp if stamped == 0 => {
             Some(Watched::No("no request has a kernel stamp; it is in the database's time".to_owned()))
         }
@@ -228,6 +249,10 @@ fn by_stamps(cause: Cause, hunt: &Hunt, slow: &[Slow]) -> Option<Watched> {
 
 /// Those on the server's side are the same for all recordings.
 fn intervals(cause: Cause, unions: &[Unions]) -> u64 {
+    if super::causes::is_shared_in_part(cause) {
+        let all: Vec<(u64, u64)> = unions.iter().flat_map(|unions| unions.of_cause(cause)).copied().collect();
+        return united(&all, (0, u64::MAX)).len() as u64;
+    }
     let counts = unions.iter().map(|unions| unions.of_cause(cause).len() as u64);
     if super::causes::is_shared(cause) { counts.max().unwrap_or(0) } else { counts.sum() }
 }
@@ -250,7 +275,15 @@ fn shown(hunt: &Hunt, request: &Slow, pieces: Vec<Piece>, largest: Cause) -> Slo
         operation: hunt.operation(request.op).to_owned(),
         outcome: request.outcome,
         largest,
+        held: pieces.iter().map(|piece| held_in(hunt, request, piece)).collect(),
         pieces,
         marks: within.take(MOST_MARKS).map(mark).collect(),
     }
+}
+
+/// What is behind a stall was held by nobody any more.
+fn held_in(hunt: &Hunt, request: &Slow, piece: &Piece) -> Option<Held> {
+    let span = (piece.begin.0, piece.begin.0 + piece.length.0);
+    let recording = usize::from(request.recording);
+    (!piece.is_behind).then(|| held(&hunt.observed.turns, recording, piece.cause, span)).flatten()
 }

@@ -81,9 +81,12 @@ impl Run {
             unwritable: 0,
             facts: Vec::new(),
             events: Vec::new(),
+            repeated: Vec::new(),
             jvm_logs: Vec::new(),
+            server_logs: Vec::new(),
             noise_sources: Vec::new(),
             noise: Vec::new(),
+            stated: Vec::new(),
         };
         Run { input, samples: Vec::new() }
     }

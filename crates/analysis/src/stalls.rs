@@ -1,0 +1,215 @@
+//! Stalls of a host, and which share of the requests each can have met.
+//!
+//! A stall of one CPU does not stop all requests, but how many it stops is not the share of the CPUs: a server of one
+//! thread on one CPU of sixteen has part in each of them. So each side, the client and a server on the same host, is
+//! weighed by what it can run on: the smaller of its CPUs and its threads, where the recording tells them; where it does
+//! not, a stall of any CPU is met by all requests.
+
+use crate::attribution::Users;
+use crate::floor::is_here;
+use record::RunHeader;
+use std::collections::BTreeSet;
+
+/// A time in which a host did not run, or a part of its window whose place is not known.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Stall {
+    /// Its window on the common axis, ns.
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    /// How long, ns; at most the window.
+    pub(crate) length: f64,
+    /// Share of the requests of that time that it can have met, in (0, 1].
+    pub(crate) met: f64,
+    /// Whose host it was: index of the recording.
+    pub(crate) recording: usize,
+    /// The longest that a request can owe to it and to those whose backlogs it lengthened, ns; at least its length.
+    pub(crate) depth: f64,
+    /// When the backlog behind it was over, on the common axis; its end where that is not known yet.
+    pub(crate) over: u64,
+}
+
+impl Stall {
+    /// Of all requests, and without a backlog.
+    pub(crate) fn new(recording: usize, begin: u64, end: u64, length: f64) -> Stall {
+        Stall { begin, end, length, met: 1.0, recording, depth: length, over: end }
+    }
+}
+
+/// Adds to each stall when its backlog was over, in order of recordings and time. A stall within the backlog of another one
+/// makes it longer: a request can owe something to both.
+pub(crate) fn with_backlogs(stalls: &mut [Stall], recovered: impl Fn(usize, u64) -> u64) {
+    stalls.sort_by_key(|stall| (stall.recording, stall.end, stall.begin));
+    let mut before: Option<Stall> = None;
+    for stall in stalls {
+        stall.over = recovered(stall.recording, stall.end).max(stall.end);
+        // Where within its window it lay is not known: at its end, if the backlog did not last that long.
+        let begin = stall.end.saturating_sub(stall.length as u64);
+        let lengthened = before.filter(|before| before.recording == stall.recording && begin < before.over);
+        stall.depth = stall.length + lengthened.map_or(0.0, |before| before.depth);
+        before = Some(*stall);
+    }
+}
+
+/// Of stalls in the order of [`with_backlogs`], the one in whose backlog a request begins.
+pub(crate) fn backlog_of(stalls: &[Stall], recording: usize, at: u64) -> Option<&Stall> {
+    let ended = stalls.partition_point(|stall| (stall.recording, stall.end) <= (recording, at));
+    stalls[..ended].last().filter(|stall| stall.recording == recording && at < stall.over)
+}
+
+/// What one side of the requests can run on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Side {
+    /// `None` where the recording does not tell.
+    cpus: Option<BTreeSet<usize>>,
+    /// Threads that its requests are spread over, at most; at least 1.
+    threads: usize,
+}
+
+impl Side {
+    /// Share of its requests that stalls of these CPUs can meet at most, all other CPUs being free.
+    fn share(&self, stalled: &BTreeSet<usize>) -> f64 {
+        let Some(cpus) = &self.cpus else { return 1.0 };
+        let places = cpus.len().min(self.threads).max(1);
+        (cpus.intersection(stalled).count() as f64 / places as f64).min(1.0)
+    }
+}
+
+/// Both sides, as far as they are on the host that was watched.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Sides {
+    client: Side,
+    /// `None` where the server is elsewhere, or part of the client.
+    server: Option<Side>,
+}
+
+/// The transport of a database that is part of the client.
+const IN_PROCESS: &str = "in-process";
+/// The product whose sessions have a process each; all others count as one thread.
+const PROCESS_PER_SESSION: &str = "PostgreSQL";
+
+impl Sides {
+    pub(crate) fn of(header: &RunHeader) -> Sides {
+        let users = Users::of(header);
+        let threads = |count: u32| usize::try_from(count).unwrap_or(usize::MAX).max(1);
+        let client = Side { cpus: users.client, threads: threads(header.load.workers) };
+        let is_unknown_here = users.server_unknown.is_some() || may_be_here(header);
+        let is_elsewhere = is_embedded(header) || (users.server.is_none() && !is_unknown_here);
+        let of_server = match fact(header, "product") {
+            Some(PROCESS_PER_SESSION) => threads(header.load.sessions),
+            _ => 1,
+        };
+        let server = Side { cpus: users.server, threads: of_server };
+        Sides { client, server: (!is_elsewhere).then_some(server) }
+    }
+
+    /// Share of the requests that stalls of these CPUs can meet: a request needs both sides.
+    fn met(&self, stalled: &BTreeSet<usize>) -> f64 {
+        let server = self.server.as_ref().map_or(0.0, |server| server.share(stalled));
+        (self.client.share(stalled) + server).min(1.0)
+    }
+}
+
+fn fact<'a>(header: &'a RunHeader, name: &str) -> Option<&'a str> {
+    header.target_facts.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+}
+
+/// Whether the database is part of the client.
+pub(crate) fn is_embedded(header: &RunHeader) -> bool {
+    fact(header, "transport") == Some(IN_PROCESS)
+}
+
+/// Whether the server may be on the host that was watched: by the words of its URL, or where those say nothing.
+fn may_be_here(header: &RunHeader) -> bool {
+    let host = crate::floor::host(&header.target);
+    is_here(host) || host == header.host.name
+}
+
+/// Stalls of single CPUs, as those of the host: a stop of all of them is one, not as many as there are CPUs. What
+/// neither side runs on is left out.
+pub(crate) fn united(mut stalls: Vec<(usize, Stall)>, sides: &Sides) -> impl Iterator<Item = Stall> + '_ {
+    stalls.sort_unstable_by_key(|(_, stall)| (stall.begin, stall.end));
+    let mut groups: Vec<(BTreeSet<usize>, Stall)> = Vec::with_capacity(stalls.len());
+    for (cpu, stall) in stalls {
+        match groups.last_mut() {
+            Some((part, last)) if stall.begin <= last.end => {
+                part.insert(cpu);
+                last.end = last.end.max(stall.end);
+                last.length = (last.end - last.begin) as f64;
+                (last.depth, last.over) = (last.length, last.end);
+            }
+            _ => groups.push(([cpu].into(), stall)),
+        }
+    }
+    let weighed = groups.into_iter().map(|(part, stall)| Stall { met: sides.met(&part), ..stall });
+    weighed.filter(|stall| stall.met > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stall(begin: u64, end: u64) -> Stall {
+        Stall::new(0, begin, end, (end - begin) as f64)
+    }
+
+    #[test]
+    fn a_backlog_has_the_depth_of_all_stalls_that_made_it() {
+        let recovered = |recording: usize, end: u64| match (recording, end) {
+            (0, 20) => 90, // the second one begins in its backlog
+            (0, 60) => 90,
+            (1, 20) => 30, // the second one does not
+            (1, 60) => u64::MAX,
+            _ => panic!("no such stall: {recording} {end}"),
+        };
+        let of = |recording: usize| {
+            [(50, 60), (0, 20)].map(|(begin, end)| Stall { recording, ..stall(begin, end) })
+        };
+        let mut all = [of(1), of(0)].concat();
+        with_backlogs(&mut all, recovered);
+        let found: Vec<(usize, f64, u64)> = all.iter().map(|s| (s.recording, s.depth, s.over)).collect();
+        assert_eq!(found, [(0, 20.0, 90), (0, 30.0, 90), (1, 20.0, 30), (1, 10.0, u64::MAX)]);
+        let depth = |recording, at| backlog_of(&all, recording, at).map(|stall| stall.depth);
+        assert_eq!(
+            [19, 20, 59, 60, 89, 90].map(|at| depth(0, at)),
+            [None, Some(20.0), Some(20.0), Some(30.0), Some(30.0), None]
+        );
+        assert_eq!([5, 20, 30, 59, 1_000].map(|at| depth(1, at)), [None, Some(20.0), None, None, Some(10.0)]);
+    }
+
+    fn side(cpus: std::ops::Range<usize>, threads: usize) -> Side {
+        Side { cpus: Some(cpus.collect()), threads }
+    }
+
+    #[test]
+    fn stalls_of_several_cpus_are_taken_together_and_weighed_by_their_part() {
+        let both = |cpus: usize| Sides { client: side(0..cpus, 64), server: Some(side(0..cpus, 64)) };
+        let all = |cpus: usize| (0..cpus).map(|cpu| (cpu, stall(10, 20)));
+        let found = |stalls: Vec<(usize, Stall)>, cpus| united(stalls, &both(cpus)).collect::<Vec<_>>();
+        // One CPU of two may be either side of any request; one of eight is a part of a quarter of them.
+        assert_eq!(found(vec![(1, stall(10, 20))], 2), [stall(10, 20)]);
+        assert_eq!(found(vec![(1, stall(10, 20))], 8), [Stall { met: 0.25, ..stall(10, 20) }]);
+        assert_eq!(found(all(8).collect(), 8), [stall(10, 20)]);
+        // Out of order, overlapping by a part, touching; two on one CPU are of one CPU.
+        let stalls = vec![(0, stall(40, 50)), (3, stall(15, 30)), (3, stall(30, 31)), (2, stall(10, 20))];
+        let quarter = |stall| Stall { met: 0.25, ..stall };
+        assert_eq!(found(stalls, 16), [quarter(stall(10, 31)), Stall { met: 0.125, ..stall(40, 50) }]);
+    }
+
+    #[test]
+    fn a_side_on_one_cpu_or_of_one_thread_has_part_in_every_request() {
+        let met = |cpu, client: Side, server: Option<Side>| {
+            let sides = Sides { client, server };
+            united(vec![(cpu, stall(0, 9))], &sides).map(|stall| stall.met).sum::<f64>()
+        };
+        // A server pinned to CPU 5 of 16, one that may use all of them with one thread, and one worker.
+        assert_eq!(met(5, side(0..16, 16), Some(side(5..6, 8))), 1.0);
+        assert_eq!(met(4, side(0..16, 16), Some(side(5..6, 8))), 1.0 / 16.0);
+        assert_eq!(met(9, side(0..2, 2), Some(side(0..16, 1))), 1.0);
+        assert_eq!(met(9, side(0..16, 1), None), 1.0);
+        assert_eq!(met(0, side(0..16, 4), None), 0.25);
+        // Of a CPU that neither side uses, nobody notices; of CPUs that are not known, all may.
+        assert_eq!(met(9, side(0..2, 2), Some(side(2..4, 2))), 0.0);
+        assert_eq!(met(9, Side { cpus: None, threads: 8 }, None), 1.0);
+        assert_eq!(met(9, side(0..2, 2), Some(Side { cpus: None, threads: 8 })), 1.0);
+    }
+}
