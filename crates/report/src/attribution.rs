@@ -1,7 +1,7 @@
 //! What all pages say of whose the tail is, in the same words.
 
 use crate::text::{count, time};
-use analysis::attribution::{CauseRow, Piece, SlowRequest, Threshold, Watched};
+use analysis::attribution::{CauseRow, Held, Piece, Ran, SlowRequest, Threshold, Watched};
 use analysis::{Attribution, Cause};
 use units::{Nanos, format_nanos};
 
@@ -9,6 +9,8 @@ use units::{Nanos, format_nanos};
 const TOLD: f64 = 0.01;
 /// Pieces of one request that are told, at most.
 const MOST_PIECES: usize = 12;
+/// Of those who ran during stalls, how many are named.
+const MOST_RUNNERS: usize = 4;
 
 /// The sentence at the top: `of the 120 slowest requests' time 62 % is stalls of the client's CPUs (p = 0.001), 30 % the
 /// database`.
@@ -44,7 +46,7 @@ fn told((index, row): (usize, &CauseRow)) -> String {
 }
 
 /// The cause in a sentence on shares.
-fn all_of(cause: Cause) -> &'static str {
+pub(crate) fn all_of(cause: Cause) -> &'static str {
     match cause {
         Cause::ClientStall => "stalls of the client's CPUs",
         Cause::ServerStall => "stalls of the server's CPUs",
@@ -59,6 +61,9 @@ fn all_of(cause: Cause) -> &'static str {
         Cause::OtherEvent => "other events",
         Cause::PoolWait => "pool wait",
         Cause::Lag => "lag",
+        Cause::BeforeSending => {
+            "the time before sending (pool wait or lag, which the tool does not tell apart)"
+        }
         Cause::PickUp => "pick-up",
         Cause::Database => "the database",
     }
@@ -141,6 +146,43 @@ pub(crate) fn by_chance(attribution: &Attribution) -> Vec<String> {
     seen.filter_map(said).collect()
 }
 
+/// Who ran during a cause's stalls: `burner (pid 77) 96 %, 3 others 2.0 %, nobody on this host 2.0 % (the host below it)`. `None`
+/// where nobody watched that.
+pub(crate) fn who_ran(row: &CauseRow) -> Option<String> {
+    let ran = row.ran.as_ref()?;
+    let of_all = |time: Nanos| time.0 as f64 / ran.stalled.0.max(1) as f64;
+    let is_told = |time: Nanos| of_all(time) >= TOLD;
+    let mut told: Vec<String> = (ran.runners.iter().take(MOST_RUNNERS).filter(|runner| is_told(runner.time)))
+        .map(|runner| format!("{} {}", runner.name, share(of_all(runner.time))))
+        .collect();
+    let others = &ran.runners[told.len()..];
+    let rest = Nanos(others.iter().map(|runner| runner.time.0).sum());
+    if is_told(rest) {
+        let others = if others.len() == 1 {
+            "1 other".to_owned()
+        } else {
+            format!("{} others", count(others.len() as u64))
+        };
+        told.push(format!("{others} {}", share(of_all(rest))));
+    }
+    if ran.is_whole && ran.runners.is_empty() {
+        told.push(format!("{NOBODY} ran: the host below it"));
+    } else if is_told(ran.nobody) {
+        told.push(nobody(ran, &share(of_all(ran.nobody))));
+    }
+    Some(told.join(", "))
+}
+
+const NOBODY: &str = "nobody on this host";
+
+/// Where something was lost, it may have been somebody.
+fn nobody(ran: &Ran, share: &str) -> String {
+    match ran.is_whole {
+        true => format!("{NOBODY} {share} (the host below it)"),
+        false => format!("nobody that was told {share}"),
+    }
+}
+
 /// One request in a line: `50.6 ms  Read at 4.123 s, session 3: 49.9 ms stall of the client's CPUs, 0.7 ms database`.
 pub(crate) fn line(one: &SlowRequest) -> String {
     format!("{}  {}: {}", format_nanos(one.whole), whose(one), timeline(one))
@@ -158,18 +200,20 @@ pub(crate) fn whose(one: &SlowRequest) -> String {
 /// Its pieces in order, with what happened at a moment. Those below a hundredth of the whole are told together.
 pub(crate) fn timeline(one: &SlowRequest) -> String {
     let least = one.whole.0 / 100;
-    let mut told: Vec<Piece> = Vec::new();
+    let mut told: Vec<(Piece, Option<&Held>)> = Vec::new();
     let (mut short, mut short_count) = (0, 0u64);
-    for next in &one.pieces {
+    for (next, held) in one.pieces.iter().zip(one.held.iter().map(Option::as_ref)) {
         match told.last_mut() {
             _ if next.length.0 < least => {
                 short += next.length.0;
                 short_count += 1;
             }
-            Some(last) if last.cause == next.cause && last.is_behind == next.is_behind => {
+            Some((last, by))
+                if last.cause == next.cause && last.is_behind == next.is_behind && *by == held =>
+            {
                 last.length.0 += next.length.0;
             }
-            _ => told.push(*next),
+            _ => told.push((*next, held)),
         }
     }
     let mut words: Vec<String> = told.iter().take(MOST_PIECES).map(piece).collect();
@@ -187,7 +231,12 @@ pub(crate) fn timeline(one: &SlowRequest) -> String {
     words.join(", ")
 }
 
-fn piece(piece: &Piece) -> String {
+fn piece((piece, held): &(Piece, Option<&Held>)) -> String {
     let behind = if piece.is_behind { "behind the " } else { "" };
-    format!("{} {behind}{}", time(piece.length.0 as f64), piece.cause.name())
+    let by = match held {
+        None => String::new(),
+        Some(Held::By(name)) => format!(" while {name} ran"),
+        Some(Held::ByNobody) => format!(" while {NOBODY} ran"),
+    };
+    format!("{} {behind}{}{by}", time(piece.length.0 as f64), piece.cause.name())
 }

@@ -18,13 +18,18 @@ mod head;
 mod jvm;
 mod markup;
 mod prove;
+mod server_log;
 mod staleness;
+mod stated;
 mod tables;
+mod tell_tale;
 mod truth;
 
 pub use floor::floor_page;
 pub use prove::prove_page;
+pub use tell_tale::tell_tale_page;
 
+use crate::stated::is_stated_alone;
 use crate::svg::has_anatomy;
 use crate::words::product;
 use analysis::Analysis;
@@ -63,7 +68,16 @@ pub fn page(analysis: &Analysis) -> String {
         head::headline(analysis),
         head::verdict(analysis),
         head::key_numbers(analysis),
-        section("quantiles", "Quantiles", &head::quantiles(analysis)),
+        if is_stated_alone(analysis) {
+            String::new()
+        } else {
+            section("quantiles", "Quantiles", &head::quantiles(analysis))
+        },
+        if analysis.stated.is_empty() {
+            String::new()
+        } else {
+            section("stated", "Stated by the tool", &stated::content(analysis))
+        },
         analysis
             .floor
             .as_ref()
@@ -79,11 +93,20 @@ pub fn page(analysis: &Analysis) -> String {
         } else {
             section("jvm", "Pauses of JVMs", &jvm::content(analysis))
         },
+        if analysis.server_logs.is_empty() {
+            String::new()
+        } else {
+            section("server-log", "The server’s log", &server_log::content(analysis))
+        },
         analysis.attribution.as_ref().map_or_else(String::new, |attribution| {
             section("attribution", "Whose tail is it?", &attribution::content(analysis, attribution))
         }),
-        section("figures", "Figures", &places(analysis)),
-        section("tables", "Tables", &tables::tables(analysis)),
+        if is_stated_alone(analysis) {
+            String::new()
+        } else {
+            section("figures", "Figures", &places(analysis))
+                + &section("tables", "Tables", &tables::tables(analysis))
+        },
         section("facts", "How the numbers were made", &facts::facts_of(analysis)),
     ]
     .concat();

@@ -6,12 +6,17 @@ mod attribution;
 mod floor;
 mod jvm;
 mod prove;
+mod server_log;
 mod staleness;
+mod stated;
+mod tell_tale;
 mod truth;
 
 pub use attribution::attribution_document;
 pub use floor::floor_document;
 pub use prove::proof;
+pub use stated::stated_comparison;
+pub use tell_tale::tell_tale;
 
 use analysis::{
     Analysis, ComparedRow, Comparison, Counts, MeasureSummary, RepeatedMeasure, RepeatedRow, Scope,
@@ -41,7 +46,9 @@ pub fn document(analysis: &Analysis) -> Value {
         "phases": scopes(analysis, |s| matches!(s, Scope::Phase(_))),
         "clients": scopes(analysis, |s| matches!(s, Scope::Client(_))),
         "recordings": analysis.recordings.iter().map(recording).collect::<Vec<_>>(),
+        "stated": stated::stated(&analysis.stated),
         "jvm_logs": jvm::logs(&analysis.jvm_logs),
+        "server_logs": server_log::logs(&analysis.server_logs),
         "attribution": attribution::attribution(analysis.attribution.as_ref()),
         "observers": {
             "sources": analysis.observers.sources,

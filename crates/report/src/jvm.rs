@@ -1,16 +1,13 @@
 //! What text and page say of JVMs' logs, in the same words.
 
+use crate::logs::{lacking, several};
 use analysis::Analysis;
 use record::{Event, EventKind, JvmLogFacts};
-use units::{format_count, format_nanos};
+use units::format_nanos;
 
 /// What a log told: its pauses first, what it lacks last; one clause each.
 pub(crate) fn clauses(log: &JvmLogFacts) -> Vec<String> {
     let mut clauses = Vec::new();
-    let several = |count: u64, one: &str, many: &str| match count {
-        1 => format!("1 {one}"),
-        _ => format!("{} {many}", format_count(count)),
-    };
     if log.trouble.is_none() || log.pauses > 0 {
         let mut pauses = several(log.pauses, "pause of all threads", "pauses of all threads");
         if let Some(longest) = log.longest {
@@ -34,27 +31,13 @@ pub(crate) fn clauses(log: &JvmLogFacts) -> Vec<String> {
     if log.outside > 0 {
         clauses.push(several(log.outside, "outside of the run, left out", "outside of the run, left out"));
     }
-    if log.not_understood > 0 {
-        let lines = several(log.not_understood, "line", "lines");
-        let first = log.examples.first().map_or(String::new(), |example| format!(": {example}"));
-        clauses.push(format!("{lines} not understood{first}"));
-    }
-    if clauses.is_empty() {
-        clauses.push("nothing of it could be laid over the run".to_owned());
-    }
+    lacking(log.not_understood, &log.examples, &mut clauses);
     clauses
 }
 
 /// Where it comes from, and how its lines were placed.
 pub(crate) fn origin(log: &JvmLogFacts) -> String {
-    let mut words = log.file.clone();
-    if !log.format.is_empty() {
-        words += &format!(", {}", log.format);
-    }
-    if !log.aligned_by.is_empty() {
-        words += &format!(", placed by {}", log.aligned_by);
-    }
-    words
+    crate::logs::origin(&log.file, &log.format, &log.aligned_by)
 }
 
 /// Events besides phases and pauses of JVMs, which are shown for themselves.

@@ -3,12 +3,17 @@
 
 mod attribution;
 pub mod floor;
+pub mod gaps;
 pub mod html;
 pub mod json;
 mod jvm;
+mod logs;
 pub mod prove;
+mod server_log;
 mod staleness;
+mod stated;
 pub mod svg;
+pub mod tell_tale;
 pub mod text;
 mod truth;
 mod words;

@@ -18,11 +18,13 @@ mod nosqlmark;
 mod palette;
 mod series;
 mod spectrum;
+mod tell_tale;
 mod timeline;
 mod truth;
 
 pub(crate) use attribution::colour as cause_colour;
 pub use floor::floor_figure;
+pub use tell_tale::tell_tale_figures;
 
 use analysis::{Analysis, MeasureSummary, ScopeSummary};
 use record::Measure;

@@ -7,23 +7,31 @@ mod attribution;
 mod comparison;
 mod facts;
 mod floor;
+mod gaps;
 mod jvm;
 pub(crate) mod nosqlmark;
 mod paint;
 pub(crate) mod prove;
 mod repeats;
 mod scopes;
+mod server_log;
 mod staleness;
+mod stated;
 mod table;
+pub(crate) mod tell_tale;
 mod times;
 mod truth;
 
 pub use attribution::attribution_page;
 pub use comparison::comparison_page;
 pub use floor::floor_page;
+pub(crate) use gaps::gaps_table;
 pub use prove::prove_page;
 pub use repeats::repeats_page;
+pub use stated::stated_comparison_page;
+pub use tell_tale::tell_tale_page;
 
+use crate::stated::is_stated_alone;
 use crate::words::{believable, bound, product};
 use analysis::{Analysis, MeasureSummary, Scope, ScopeSummary, Severity, VerdictState};
 use paint::Paint;
@@ -48,8 +56,11 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     let mut page = Page { analysis, paint, width: options.width, text: String::new() };
     page.headline();
     page.verdict();
-    page.load();
-    page.times();
+    if !is_stated_alone(analysis) {
+        page.load();
+        page.times();
+    }
+    page.stated();
     page.floor();
     page.operations();
     page.phases();
@@ -58,6 +69,7 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     page.staleness();
     page.truth();
     page.jvm();
+    page.server_log();
     page.events();
     page.facts();
     page.text.truncate(page.text.trim_end().len());
@@ -178,11 +190,15 @@ impl Page<'_> {
         let header = &self.analysis.recordings[0].header;
         let load = &header.load;
         let sessions = if load.sessions == 1 { "session" } else { "sessions" };
+        let sessions = match load.sessions {
+            // Of an import, that they are not known.
+            0 => String::new(),
+            n => format!("{n} {sessions}, "),
+        };
         let headline = format!(
-            "{}: {}, {} {sessions}, {} on {}",
+            "{}: {}, {sessions}{} on {}",
             load.model.name(),
             load.arrivals,
-            load.sessions,
             header.workload,
             product(header),
         );

@@ -64,6 +64,33 @@ fn the_tail_is_put_down_to_its_causes() {
     assert!(!report::html::page(&none).contains("id=\"attribution\""));
 }
 
+/// Who had the CPUs: below the table, and in the requests' timelines.
+#[test]
+fn stalls_are_put_down_to_those_who_ran() {
+    let analysis = fixture::with_runners();
+    let text = page(&analysis, &OPTIONS);
+    let begin = text.find("whose tail is it: ").expect("a section on the tail");
+    let end = text.find("\nevents: ").expect("the events come next");
+    insta::assert_snapshot!("tail-who-ran", &text[begin..end]);
+    let full = attribution_page(&analysis, &OPTIONS);
+    assert!(full.lines().all(|line| line.chars().count() <= WIDEST && line == line.trim_end()), "{full}");
+    insta::assert_snapshot!("tail-who-ran-in-full", full);
+    let html = report::html::page(&analysis);
+    assert!(
+        html.contains("Who ran during the stalls of the client&#39;s CPUs: nightly &lt;job&gt; (pid 4711) "),
+        "anybody may name a task"
+    );
+    assert!(!html.contains("ran cpu 2"), "those who ran are no watchers");
+    let document = pretty(&report::json::attribution_document(&analysis));
+    assert!(document.contains(r#""held_by": "nightly <job> (pid 4711)""#), "{document}");
+}
+
+#[test]
+fn gaps_are_a_table_with_a_row_for_each_cpu() {
+    let gaps = fixture::gaps();
+    insta::assert_snapshot!("gaps", report::gaps::text(&gaps, &OPTIONS));
+}
+
 /// What a store's truth adds, between what else is on the page.
 #[test]
 fn truth_stands_beside_the_measurement() {
@@ -136,6 +163,24 @@ fn pauses_of_jvms_have_a_section_and_are_black_in_the_figures() {
     assert_eq!((marks(&series(&with)), marks(&series(&fixture::open_loop()))), (12, 0));
     assert!(!page(&fixture::open_loop(), &OPTIONS).contains("JVM"));
     assert!(!report::html::page(&fixture::open_loop()).contains("id=\"jvm\""));
+}
+
+#[test]
+fn the_servers_log_has_a_section_and_what_it_told_is_among_the_events() {
+    let with = fixture::with_server_log();
+    let text = page(&with, &OPTIONS);
+    let begin = text.find("the server's log\n").expect("a section on the log");
+    let end = text.find("\nevents: ").expect("events come next");
+    insta::assert_snapshot!("server-log", &text[begin..end]);
+    assert!(text.contains("server log: checkpoint: time"), "{text}");
+    let html = report::html::page(&with);
+    for part in
+        ["id=\"server-log\"", "pg&lt;15&gt;.log", "Not understood, too: <code>line 9: cp: cannot stat</code>"]
+    {
+        assert!(html.contains(part), "no {part}");
+    }
+    assert!(!page(&fixture::open_loop(), &OPTIONS).contains("the server's log"));
+    assert!(!report::html::page(&fixture::open_loop()).contains("id=\"server-log\""));
 }
 
 #[test]

@@ -23,6 +23,9 @@ fn every_field_is_described_and_every_described_field_exists() {
         fixture::with_floor(),
         fixture::with_pauses(),
         fixture::with_stalls(),
+        fixture::with_runners(),
+        fixture::with_server_log(),
+        fixture::with_statements(),
     ];
     let mut documents: Vec<Value> = runs.iter().map(report::json::document).collect();
     check("truetail.run/1", &documents);
@@ -36,7 +39,13 @@ fn every_field_is_described_and_every_described_field_exists() {
     let floors = [fixture::floor(), fixture::floor_without_the_network(), fixture::overloaded()];
     let floors: Vec<Value> = floors.iter().map(report::floor::json).collect();
     check("truetail.floor/1", &floors);
-    documents.extend([comparison, repeats]);
+    let gaps = report::gaps::json(&fixture::gaps());
+    check("truetail.gaps/1", std::slice::from_ref(&gaps));
+    let stated = fixture::with_statements();
+    let pairs = analysis::stated_pairs(&stated, &stated, &[]);
+    let stated = report::json::stated_comparison(&pairs);
+    check("truetail.compare-stated/1", std::slice::from_ref(&stated));
+    documents.extend([comparison, repeats, gaps, stated]);
     documents.extend(floors);
     assert_eq!(Schema::unused_shared(&documents), Vec::<&str>::new());
 }
@@ -46,7 +55,7 @@ fn every_field_is_described_and_every_described_field_exists() {
 fn each_schema_has_its_section() {
     let listed = schemas();
     listed.iter().for_each(|name| drop(Schema::new(name)));
-    assert_eq!(listed.len(), 13, "{listed:?}");
+    assert_eq!(listed.len(), 17, "{listed:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::drawn::{inline, themed};
 use super::head::count;
 use super::markup::{Column, Table, text};
 use crate::attribution::{
-    by_chance, p_value, sentence, share, slow, timeline, times_chance, unwatched, whose,
+    all_of, by_chance, p_value, sentence, share, slow, timeline, times_chance, unwatched, who_ran, whose,
 };
 use crate::svg::{attribution_figure, cause_colour};
 use analysis::attribution::{CauseRow, SlowRequest, Watched};
@@ -50,8 +50,12 @@ fn causes(attribution: &Attribution) -> String {
             row.association.as_ref().map_or_else(String::new, |a| p_value(a.p_value)),
         ]);
     }
-    let missing: String = unwatched(attribution).iter().fold(String::new(), |mut all, why| {
-        let _ = writeln!(all, "<p class=\"note\">{}.</p>", text(&capital(why)));
+    let ran = attribution
+        .causes
+        .iter()
+        .filter_map(|row| Some(format!("who ran during the {}: {}", all_of(row.cause), who_ran(row)?)));
+    let missing: String = ran.chain(unwatched(attribution)).fold(String::new(), |mut all, why| {
+        let _ = writeln!(all, "<p class=\"note\">{}.</p>", text(&capital(&why)));
         all
     });
     table.finish() + &missing

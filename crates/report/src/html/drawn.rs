@@ -4,7 +4,7 @@
 pub(super) const STYLE: &str = include_str!("../../assets/drawn.css");
 
 /// The figures' colours and the style's names for them: on paper they are the same, in the dark they are not.
-const COLOURS: [(&str, &str); 15] = [
+const COLOURS: [(&str, &str); 16] = [
     ("#ffffff", "--paper"),
     ("#1A1A1A", "--ink"),
     ("#555555", "--muted"),
@@ -20,6 +20,7 @@ const COLOURS: [(&str, &str); 15] = [
     ("#FBEFD0", "--pale-orange"),
     ("#C8102E", "--red"),
     ("#F0F0F0", "--shade"),
+    ("#000000", "--pause"),
 ];
 
 /// An SVG file as a figure of the page, in the page's colours.

@@ -3,8 +3,11 @@
 use super::markup::{Column, Table, facts, text};
 use crate::words::{observers, setting};
 use analysis::{Analysis, RecordingInfo};
-use record::NoiseSourceFacts;
+use record::{NoiseSourceFacts, Provenance};
 use units::{Nanos, format_nanos};
+
+/// In place of what a foreign tool does not tell.
+const NOT_KNOWN: &str = "not known";
 
 /// One block for each recording, then the noise sources of all.
 pub(super) fn facts_of(analysis: &Analysis) -> String {
@@ -23,14 +26,17 @@ fn recording(info: &RecordingInfo, several: bool) -> String {
     let header = &info.header;
     let title = if several { format!("<h3>{}</h3>\n", text(&info.name)) } else { String::new() };
     let timeout = header.load.timeout.map_or_else(|| "none".to_owned(), format_nanos);
+    let is_imported = matches!(header.provenance, Provenance::Imported { .. });
+    // What a foreign tool does not tell is not zero.
+    let known = |number: String| if is_imported && number == "0" { NOT_KNOWN.to_owned() } else { number };
     let load = [
         ("model", header.load.model.name().to_owned()),
         ("arrivals", header.load.arrivals.clone()),
-        ("sessions", header.load.sessions.to_string()),
-        ("worker threads", header.load.workers.to_string()),
-        ("timeout", timeout),
+        ("sessions", known(header.load.sessions.to_string())),
+        ("worker threads", known(header.load.workers.to_string())),
+        ("timeout", if is_imported { NOT_KNOWN.to_owned() } else { timeout }),
         ("pacing", header.load.pacing.clone()),
-        ("seed", header.load.seed.to_string()),
+        ("seed", if is_imported { NOT_KNOWN.to_owned() } else { header.load.seed.to_string() }),
     ];
     let workload = [("name", header.workload.clone()), ("operations", header.operations.join(", "))];
     let host = &header.host;
@@ -41,7 +47,7 @@ fn recording(info: &RecordingInfo, several: bool) -> String {
     let about_host = [
         ("name", host.name.clone()),
         ("CPU", host.cpu.clone()),
-        ("CPUs", host.cpus.to_string()),
+        ("CPUs", known(host.cpus.to_string())),
         ("memory", memory),
         ("kernel", host.kernel.clone()),
         ("system", host.system.clone()),

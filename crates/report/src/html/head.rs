@@ -1,6 +1,7 @@
 //! What stands before any figure: the load, the verdict, the key numbers, the quantiles.
 
 use super::markup::{Column, Table, text};
+use crate::stated::is_stated_alone;
 use crate::text::{squared, time};
 use crate::words::{bound, product};
 use analysis::{Analysis, MeasureSummary, Severity, VerdictState};
@@ -14,7 +15,9 @@ const CARDS: [f64; 3] = [0.5, 0.99, 0.999];
 pub(super) fn headline(analysis: &Analysis) -> String {
     let Some(header) = analysis.recordings.first().map(|r| &r.header) else { return String::new() };
     let load = &header.load;
-    let offered = analysis.offered.map_or(String::new(), |r| format!(", {r} offered"));
+    let is_stated_alone = is_stated_alone(analysis);
+    let offered = analysis.offered.filter(|_| !is_stated_alone);
+    let offered = offered.map_or(String::new(), |r| format!(", {r} offered"));
     let seconds = (analysis.measured.1 - analysis.measured.0).as_secs_f64();
     let clients = match analysis.recordings.len() {
         1 => String::new(),
@@ -25,12 +28,21 @@ pub(super) fn headline(analysis: &Analysis) -> String {
         Provenance::Simulated => ", made on a simulated clock".to_owned(),
         Provenance::Imported { tool } => format!(", imported from {tool}"),
     };
-    let line = format!("{}{offered}, {} sessions{clients}", load.arrivals, load.sessions);
-    let when = format!(
-        "{}, {} requests in {seconds:.1} s{from}",
-        utc(header.epoch_wall_ns),
-        count(analysis.total.counts.total)
-    );
+    // Of an import, sessions and the moment may not be known.
+    let sessions = match load.sessions {
+        0 => String::new(),
+        n => format!(", {n} sessions"),
+    };
+    let line = format!("{}{offered}{sessions}{clients}", load.arrivals);
+    let at = match header.epoch_wall_ns {
+        0 => "at a time that is not known".to_owned(),
+        wall_ns => utc(wall_ns),
+    };
+    let requests = match is_stated_alone {
+        true => String::new(),
+        false => format!(", {} requests in {seconds:.1} s", count(analysis.total.counts.total)),
+    };
+    let when = format!("{at}{requests}{from}");
     format!(
         "<header>\n<p class=\"load\"><strong>{}</strong>: {}</p>\n<h1>{} on {}</h1>\n<p class=\"when\">{}</p>\n</header>\n",
         text(load.model.name()),
@@ -134,6 +146,9 @@ fn card(name: &str, value: &str, below: &str) -> String {
 
 /// Rates, and the quantiles of the response time (of the service time in a closed loop).
 pub(super) fn key_numbers(analysis: &Analysis) -> String {
+    if is_stated_alone(analysis) {
+        return String::new();
+    }
     let counts = &analysis.total.counts;
     let ok: u64 = counts.outcomes.iter().filter(|(o, _)| o.class() == OutcomeClass::Ok).map(|(_, n)| n).sum();
     let mut cards = String::new();

@@ -1,9 +1,12 @@
 //! Whose tail it is.
 
 use super::{estimate, verdict};
-use analysis::attribution::{CauseRow, Piece, SlowRequest, Threshold, Watched};
+use analysis::attribution::{CauseRow, Held, Piece, Ran, SlowRequest, Threshold, Watched};
 use analysis::{Analysis, Attribution};
 use serde_json::{Value, json};
+
+/// Of those who ran during stalls, how many are named; the others are told together.
+const MOST_RUNNERS: usize = 50;
 
 /// The document of `truetail attribute`: schema `truetail.attribution/1`.
 pub fn attribution_document(analysis: &Analysis) -> Value {
@@ -67,11 +70,39 @@ fn cause(row: &CauseRow, attribution: &Attribution) -> Value {
         "largest_of": known(json!(row.largest)),
         "touches": known(json!(row.touched)),
         "association": association,
+        "ran": row.ran.as_ref().map(ran),
+    })
+}
+
+/// What is nobody's is known only where all was told.
+fn ran(ran: &Ran) -> Value {
+    let runners = ran.runners.iter().take(MOST_RUNNERS);
+    let others = ran.runners.iter().skip(MOST_RUNNERS).map(|runner| runner.time.0);
+    json!({
+        "stalled": ran.stalled.0,
+        "who": runners.map(|runner| json!({"name": runner.name, "time": runner.time.0})).collect::<Vec<_>>(),
+        "others": others.sum::<u64>(),
+        "nobody": ran.nobody.0,
+        "whole": ran.is_whole,
     })
 }
 
 fn request(one: &SlowRequest) -> Value {
-    let piece = |piece: &Piece| json!({"cause": piece.cause.key(), "begin": piece.begin.0, "length": piece.length.0, "behind": piece.is_behind});
+    let piece = |(piece, held): (&Piece, &Option<Held>)| {
+        let (name, nobody) = match held {
+            Some(Held::By(name)) => (Some(name.as_str()), Some(false)),
+            Some(Held::ByNobody) => (None, Some(true)),
+            None => (None, None),
+        };
+        json!({
+            "cause": piece.cause.key(),
+            "begin": piece.begin.0,
+            "length": piece.length.0,
+            "behind": piece.is_behind,
+            "held_by": name,
+            "held_by_nobody": nobody,
+        })
+    };
     let marks = one.marks.iter();
     json!({
         "request": one.seq,
@@ -82,7 +113,7 @@ fn request(one: &SlowRequest) -> Value {
         "at": one.at.0,
         "took": one.whole.0,
         "largest": one.largest.key(),
-        "pieces": one.pieces.iter().map(piece).collect::<Vec<_>>(),
+        "pieces": one.pieces.iter().zip(&one.held).map(piece).collect::<Vec<_>>(),
         "marks": marks.map(|m| json!({"at": m.at.0, "event": m.kind.name(), "of": m.subject})).collect::<Vec<_>>(),
     })
 }

@@ -23,7 +23,7 @@ pub(crate) fn colour(cause: Cause) -> &'static str {
         Cause::HarnessJvm | Cause::ServerJvm | Cause::JvmThread => GREEN,
         Cause::Outage | Cause::Fault | Cause::Checkpoint | Cause::Reconnect | Cause::OtherEvent => SKY,
         Cause::PoolWait => ORANGE,
-        Cause::Lag => VERMILION,
+        Cause::Lag | Cause::BeforeSending => VERMILION,
         Cause::PickUp => PURPLE,
         Cause::Database => BLUE,
     }
@@ -43,7 +43,7 @@ fn shape(cause: Cause) -> Option<&'static str> {
         Cause::HostStall | Cause::ServerJvm | Cause::Fault => DIAMOND,
         Cause::HarnessJvm | Cause::Outage => SQUARE,
         Cause::OtherEvent => CROSS,
-        Cause::PoolWait | Cause::Lag | Cause::PickUp | Cause::Database => return None,
+        Cause::PoolWait | Cause::Lag | Cause::BeforeSending | Cause::PickUp | Cause::Database => return None,
     };
     Some(shape)
 }

@@ -4,7 +4,7 @@ use super::axis::{Axis, plain, time_label};
 use super::canvas::{Anchor, Canvas, Key, WIDTH, text_width};
 use super::palette::{BLUE, GREY, INK, PALE_BLUE, VERMILION};
 use super::{censored_note, main_measure, measured};
-use analysis::{Analysis, MeasureSummary, Scope};
+use analysis::{Analysis, BoxPlot, MeasureSummary, Scope};
 
 const LEFT: f64 = 200.0;
 const RIGHT: f64 = WIDTH - 40.0;
@@ -60,7 +60,11 @@ pub(super) fn figure(analysis: &Analysis) -> Option<String> {
 
 /// Cut to the room at the left.
 fn fitting(name: &str) -> String {
-    let room = LEFT - 30.0;
+    cut_to(name, LEFT - 30.0)
+}
+
+/// Cut to a width.
+pub(super) fn cut_to(name: &str, room: f64) -> String {
     if text_width(name, 12.0) <= room {
         return name.to_owned();
     }
@@ -69,7 +73,12 @@ fn fitting(name: &str) -> String {
 }
 
 fn plot(canvas: &mut Canvas, summary: &MeasureSummary, x: &Axis, y: f64) {
-    let plot = &summary.box_plot;
+    let carried = |q: f64| summary.quantiles.iter().any(|(p, _)| (p.get() - q).abs() < 1e-9);
+    draw(canvas, &summary.box_plot, (carried(0.95), carried(0.99)), x, y);
+}
+
+/// One box around a height, with its marks; those of the 95th and the 99th where they are carried.
+pub(super) fn draw(canvas: &mut Canvas, plot: &BoxPlot, carried: (bool, bool), x: &Axis, y: f64) {
     let at = |value: f64| x.place(value.max(1.0));
     let (low, high) = (at(plot.whisker_low), at(plot.whisker_high));
     canvas.line((low, y), (high, y), INK, 1.2);
@@ -86,11 +95,10 @@ fn plot(canvas: &mut Canvas, summary: &MeasureSummary, x: &Axis, y: f64) {
     );
     let median = at(plot.median);
     canvas.line((median, y - 10.0), (median, y + 10.0), INK, 2.4);
-    let carried = |q: f64| summary.quantiles.iter().any(|(p, _)| (p.get() - q).abs() < 1e-9);
-    if carried(0.95) {
+    if carried.0 {
         canvas.ring((at(plot.p95), y), BLUE);
     }
-    if carried(0.99) {
+    if carried.1 {
         canvas.dot((at(plot.p99), y), 4.2, BLUE);
     }
     canvas.triangle((at(plot.min), y + 4.0), true, INK);

@@ -3,7 +3,8 @@
 use super::table::Table;
 use super::{Page, TextOptions, count};
 use crate::attribution::{
-    by_chance, line, p_value, sentence, share, slow, times_chance, times_chance_interval, unwatched,
+    all_of, by_chance, line, p_value, sentence, share, slow, times_chance, times_chance_interval, unwatched,
+    who_ran,
 };
 use crate::text::paint::Paint;
 use analysis::attribution::{CauseRow, Watched};
@@ -16,7 +17,7 @@ const SHOWN: usize = 3;
 const LEAST: f64 = 0.005;
 /// Causes on the page, at most.
 const MOST_CAUSES: usize = 6;
-/// Longest line of one request on the page: the rest is in the report.
+/// Longest line of one request on the page: the rest is in the report. One that says who ran during a stall has two.
 const LONGEST: usize = 78;
 
 /// The page of `truetail attribute`: the section alone, in full.
@@ -40,16 +41,28 @@ impl Page<'_> {
         let Some(attribution) = &analysis.attribution else { return };
         self.wrapped("", "  ", &format!("whose tail is it: {}", sentence(attribution)));
         self.text.push_str(&table(attribution).render(&self.paint, self.width));
+        self.who_ran(attribution, LEAST);
         for one in attribution.worst.iter().take(SHOWN) {
-            self.line(&format!("  {}", cut(&line(one), LONGEST)));
+            let lines = if one.held.iter().any(Option::is_some) { 2 } else { 1 };
+            self.wrapped("  ", "      ", &cut(&line(one), lines * LONGEST));
         }
         self.line("");
+    }
+
+    /// A line for each cause that is a stall, from this share on.
+    fn who_ran(&mut self, attribution: &Attribution, least: f64) {
+        for row in attribution.causes.iter().filter(|row| row.share >= least) {
+            if let Some(who) = who_ran(row) {
+                self.wrapped("  ", "      ", &format!("who ran during the {}: {who}", all_of(row.cause)));
+            }
+        }
     }
 
     fn attribution_in_full(&mut self, attribution: &Attribution) {
         self.wrapped("", "  ", &sentence(attribution));
         self.line("");
         self.text.push_str(&full_table(attribution).render(&self.paint, self.width));
+        self.who_ran(attribution, 0.0);
         self.line("");
         let (missing, chance) = (unwatched(attribution), by_chance(attribution));
         let notes = [slow(attribution)];

@@ -3,7 +3,7 @@
 use super::count;
 use crate::words::{by_cpu, observers, setting};
 use analysis::{Analysis, RecordingInfo};
-use record::{EventKind, NoiseSourceFacts, PhaseFacts, PhaseKind, RunHeader};
+use record::{EventKind, NoiseSourceFacts, PhaseFacts, PhaseKind, Provenance, RunHeader};
 use units::format_nanos;
 
 /// Columns of the labels at the left.
@@ -82,7 +82,11 @@ fn sentences(facts: &[(String, String)]) -> String {
 fn target(header: &RunHeader) -> String {
     const OTHER: [&str; 6] = ["product", "version", "transport", "address", "driver", "kernel stamps"];
     let fact = |name: &str| header.target_facts.iter().find(|(n, _)| n == name).map(|(_, v)| value(v));
-    let product = [fact("product"), fact("version")].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let product = match (fact("product"), fact("version")) {
+        // Some servers begin their version with their name.
+        (Some(product), Some(version)) if version.starts_with(&product) => version,
+        (product, version) => [product, version].into_iter().flatten().collect::<Vec<_>>().join(" "),
+    };
     let identity = list([product].into_iter().filter(|p| !p.is_empty()).chain(fact("transport")));
     let settings = header.target_facts.iter().filter(|(n, _)| !OTHER.contains(&n.as_str()));
     let settings = list(settings.map(|(n, v)| format!("{n}={}", value(&setting(header, n, v)))));
@@ -106,6 +110,9 @@ fn workload(header: &RunHeader) -> String {
 fn mix(header: &RunHeader) -> String {
     let mut measured = header.phases.iter().filter(|p| p.kind == PhaseKind::Measured);
     let Some(first) = measured.next() else { return String::new() };
+    if first.mix.is_empty() {
+        return String::new();
+    }
     let total: f64 = first.mix.iter().sum();
     let shares = header.operations.iter().zip(&first.mix).filter(|(_, weight)| **weight > 0.0);
     let shares = list(shares.map(|(name, weight)| format!("{name} {}", share(100.0 * weight / total))));
@@ -123,6 +130,12 @@ fn share(percent: f64) -> String {
 
 fn load(header: &RunHeader) -> String {
     let load = &header.load;
+    if let Provenance::Imported { tool } = &header.provenance {
+        let phases = list(header.phases.iter().map(|phase| phase.name.clone()));
+        return format!(
+            "made by {tool}, whose pacing, workers and time limit are not known; phases: {phases}"
+        );
+    }
     let plural = |n: u32, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
     let limit = load.timeout.map_or_else(|| "no time limit".to_owned(), |t| format!("time limit {t}"));
     let phase = |p: &PhaseFacts| {

@@ -1,0 +1,87 @@
+//! What another tool stated, in the same words on every page.
+
+use analysis::Analysis;
+use record::{Stated, StatedFrom, StatedQuantile};
+use units::{Nanos, Quantile, format_nanos};
+
+/// Intervals that a page lists, at most.
+pub(crate) const MOST_INTERVALS: usize = 60;
+
+/// Whose claims these are.
+pub(crate) const CLAIM: &str = "The tool’s own claims, as it printed them; none of them has an interval. A range is the bucket of its counts that holds the quantile; “not told” is what it did not say.";
+
+/// Whether there are another tool's statements and no request.
+pub(crate) fn is_stated_alone(analysis: &Analysis) -> bool {
+    analysis.total.counts.total == 0 && !analysis.stated.is_empty()
+}
+
+/// Both ends of what is told.
+pub(crate) fn range(ends: Option<(u64, u64)>) -> String {
+    match ends {
+        None => "not told".to_owned(),
+        Some((low, high)) if low == high => format_nanos(Nanos(high)),
+        Some((low, high)) => format!("{} … {}", format_nanos(Nanos(low)), format_nanos(Nanos(high))),
+    }
+}
+
+/// Statements of the whole run.
+pub(crate) fn whole(all: &[Stated]) -> Vec<&Stated> {
+    all.iter().filter(|stated| stated.interval.is_none()).collect()
+}
+
+/// Statements of single intervals.
+pub(crate) fn intervals(all: &[Stated]) -> Vec<&Stated> {
+    all.iter().filter(|stated| stated.interval.is_some()).collect()
+}
+
+/// The usual quantiles, and those that the tool printed besides.
+pub(crate) fn asked(all: &[&Stated]) -> Vec<Quantile> {
+    // A table of an HdrHistogram has a row for each of its hundreds of values.
+    const MOST: usize = 12;
+    let printed =
+        all.iter().filter(|stated| stated.quantiles.len() <= MOST).flat_map(|stated| &stated.quantiles);
+    let mut asked: Vec<Quantile> =
+        Quantile::PRINTED.into_iter().filter(|q| q.get() < 1.0).chain(printed.map(|(q, _)| *q)).collect();
+    asked.retain(|q| q.get() < 1.0);
+    asked.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    asked.dedup_by(|a, b| (a.get() - b.get()).abs() < 1e-9);
+    asked
+}
+
+/// A quantile's cell.
+pub(crate) fn quantile(stated: &Stated, q: Quantile) -> String {
+    match stated.quantile(q) {
+        StatedQuantile::Told(value) => range(Some((value.0, value.0))),
+        StatedQuantile::Within(above, at_most) => range(Some((above.0, at_most.0))),
+        StatedQuantile::NotTold => range(None),
+    }
+}
+
+/// A figure's cell.
+pub(crate) fn figure(value: Option<Nanos>) -> String {
+    value.map_or_else(|| "not told".to_owned(), format_nanos)
+}
+
+/// Whose figures a column holds: operation, measure, origin.
+pub(crate) fn title(stated: &Stated) -> String {
+    match (stated.operation.as_str(), stated.measure.as_str()) {
+        ("", measure) => measure.to_owned(),
+        (operation, measure) if measure.contains(operation) => measure.to_owned(),
+        (operation, "") => operation.to_owned(),
+        (operation, measure) => format!("{operation} {measure}"),
+    }
+}
+
+/// What its times count from.
+pub(crate) fn from(stated: &Stated) -> &'static str {
+    match stated.counted_from {
+        StatedFrom::Schedule => "the schedule",
+        StatedFrom::Send => "sending",
+        StatedFrom::Unsaid => "not told",
+    }
+}
+
+/// `2.0 s`, where an interval begins.
+pub(crate) fn begin(stated: &Stated) -> String {
+    stated.interval.map_or_else(String::new, |(begin, _)| format!("{:.1} s", begin.0 as f64 / 1e9))
+}
