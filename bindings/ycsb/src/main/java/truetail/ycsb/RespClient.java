@@ -20,10 +20,11 @@ import truetail.ycsb.RespConnection.RespError;
  *
  * <p>As in YCSB's own Redis binding a record is a hash, and a sorted set {@code _indices} holds the keys for scans, with
  * their {@code hashCode} as score. Nothing is retried. After a connection was lost, the next operation connects anew, and
- * the time that takes is its own.
+ * the time that takes is its own. With {@code truetail.noop} every operation is one {@code PING}.
  */
 public final class RespClient extends DB {
   private static final byte[] INDEX = bytes("_indices");
+  private static final byte[] PING = bytes("PING");
   private static final byte[] HSET = bytes("HSET");
   private static final byte[] HGETALL = bytes("HGETALL");
   private static final byte[] HMGET = bytes("HMGET");
@@ -37,6 +38,7 @@ public final class RespClient extends DB {
   private int port;
   private int timeoutMillis;
   private boolean indexed;
+  private boolean noop;
   private String user;
   private String password;
   private int database;
@@ -64,6 +66,7 @@ public final class RespClient extends DB {
     port = settings.number("resp.port", 6379, 1, 65535);
     timeoutMillis = settings.number("resp.timeout", 0, 0, Integer.MAX_VALUE);
     indexed = settings.flag("resp.index", true);
+    noop = settings.flag(Settings.NOOP, false);
     user = settings.text("resp.user", null);
     password = settings.text("resp.password", null);
     database = settings.number("resp.database", 0, 0, Integer.MAX_VALUE);
@@ -124,8 +127,22 @@ public final class RespClient extends DB {
     return Status.ERROR;
   }
 
+  /** Asks for nothing: what is left of an operation is the way to the server and back. */
+  private Status nothing(String operation) {
+    return run(operation, on -> {
+      Object answer = on.call(PING);
+      if (!text(answer).equals("PONG")) {
+        throw new Unexpected(answer);
+      }
+      return Status.OK;
+    });
+  }
+
   @Override
   public Status read(String table, String key, Set<String> fields, Map<String, ByteIterator> result) {
+    if (noop) {
+      return nothing("read");
+    }
     return run("read", on -> {
       stageRead(on, key, fields);
       on.send();
@@ -135,6 +152,9 @@ public final class RespClient extends DB {
 
   @Override
   public Status insert(String table, String key, Map<String, ByteIterator> values) {
+    if (noop) {
+      return nothing("insert");
+    }
     return run("insert", on -> {
       on.stage(set(key, values));
       if (indexed) {
@@ -151,6 +171,9 @@ public final class RespClient extends DB {
 
   @Override
   public Status update(String table, String key, Map<String, ByteIterator> values) {
+    if (noop) {
+      return nothing("update");
+    }
     return run("update", on -> {
       expectNumber(on.call(set(key, values)));
       return Status.OK;
@@ -159,6 +182,9 @@ public final class RespClient extends DB {
 
   @Override
   public Status delete(String table, String key) {
+    if (noop) {
+      return nothing("delete");
+    }
     return run("delete", on -> {
       on.stage(DEL, bytes(key));
       if (indexed) {
@@ -175,6 +201,9 @@ public final class RespClient extends DB {
   @Override
   public Status scan(String table, String startkey, int recordcount, Set<String> fields,
       Vector<HashMap<String, ByteIterator>> result) {
+    if (noop) {
+      return nothing("scan");
+    }
     if (!indexed) {
       return Status.NOT_IMPLEMENTED;
     }

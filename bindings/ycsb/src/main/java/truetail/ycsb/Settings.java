@@ -5,6 +5,9 @@ import site.ycsb.DBException;
 
 /** Properties with defaults, and errors that name the property, the value and what is accepted. */
 final class Settings {
+  /** Whether every operation is the same request that asks for nothing. */
+  static final String NOOP = "truetail.noop";
+
   private final Properties properties;
 
   Settings(Properties properties) {

@@ -87,6 +87,21 @@ public class RespClientTest {
   }
 
   @Test
+  public void underNoopEveryOperationIsAPing() throws IOException, DBException {
+    try (FakeServer server = new FakeServer("+PONG\r\n", "+PONG\r\n", "+PONG\r\n", "+PONG\r\n", "+OK\r\n")) {
+      RespClient client = client(server.port(), "truetail.noop", "true");
+      Vector<HashMap<String, ByteIterator>> rows = new Vector<>();
+      assertEquals(Status.OK, client.read("t", "k", null, new HashMap<>()));
+      assertEquals(Status.OK, client.scan("t", "k", 2, null, rows));
+      assertEquals(Status.OK, client.insert("t", "k", values("a", "1")));
+      assertEquals(Status.OK, client.update("t", "k", values("a", "1")));
+      assertEquals("another answer", Status.ERROR, client.delete("t", "k"));
+      assertEquals(List.of("PING", "PING", "PING", "PING", "PING"), server.heard());
+      assertTrue(rows.isEmpty());
+    }
+  }
+
+  @Test
   public void errorsOfTheServerKeepTheConnection() throws IOException, DBException {
     try (FakeServer server = new FakeServer("-BUSY later\r\n", "$1\r\nx\r\n", "-ERR one\r\n", ":1\r\n", ":1\r\n")) {
       RespClient client = client(server.port());
