@@ -13,7 +13,8 @@ use crate::{Figures, Statistic, Timeline};
 pub struct Host {
     /// The longest time, as truetail's lag and the store's own lateness show.
     pub longest: units::Nanos,
-    /// The share of the time, in [0, 1], in gaps of 100 µs and more that the store's spinning thread has seen; `None`: unknown.
+    /// The share of the time, in [0, 1]: the larger of the gaps that the store's spinning thread has seen and of the hiccups that the
+    /// client has; `None`: unknown.
     pub share: Option<f64>,
 }
 

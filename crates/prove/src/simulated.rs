@@ -142,8 +142,11 @@ fn input(scenario: &Scenario, spec: &LoadSpec) -> Input {
         unwritable: 0,
         facts: Vec::new(),
         events: Vec::new(),
+        repeated: Vec::new(),
         jvm_logs: Vec::new(),
+        server_logs: Vec::new(),
         noise_sources: Vec::new(),
         noise: Vec::new(),
+        stated: Vec::new(),
     }
 }

@@ -1,25 +1,28 @@
 //! Flags and their texts.
 
 use crate::echo::EchoArguments;
+use crate::gaps::GapsArguments;
+use crate::import::ImportArguments;
+use crate::logs::LogArguments;
 use crate::output;
 use crate::prove::ProveArguments;
 use crate::registry::{TARGETS, WORKLOADS};
 use crate::settings::RunOptions;
 use crate::store::StoreArguments;
+use crate::tell_tale::TellTaleArguments;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+mod examples;
 mod file;
 
-const EXAMPLES: &str = "\
-Examples:
-  truetail run                                     an open loop on embedded SQLite, about 15 s
-  truetail run postgres://app@db1/shop -r 5000/s   the same question to a server
-  truetail run postgres://… --closed -c 16         a closed loop: service times only
-  truetail search postgres://… --slo 'p99 < 10ms'  the highest rate that keeps the limit
-  truetail compare before/ after/ --fail-if 'p99 > +5%'";
+use examples::{
+    ATTRIBUTE_EXAMPLES, CHECK_EXAMPLES, CLEANUP_EXAMPLES, COMPARE_EXAMPLES, ECHO_EXAMPLES, EXAMPLES,
+    EXPERIMENT_EXAMPLES, EXPORT_EXAMPLES, FLOOR_EXAMPLES, GAPS_EXAMPLES, IMPORT_EXAMPLES, LOAD_EXAMPLES,
+    PROVE_EXAMPLES, REPORT_EXAMPLES, RUN_EXAMPLES, SEARCH_EXAMPLES, STORE_EXAMPLES, TELL_TALE_EXAMPLES,
+};
 
 /// Options whose values may begin with a minus: `--rate -5/s` is then refused as the rate that it is. None of
 /// them takes free text, which would swallow a flag that follows.
@@ -176,6 +179,9 @@ pub(crate) enum Command {
     /// Write a recording or a truth log in another format
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportArguments),
+    /// Make a recording of another tool's results
+    #[command(after_help = IMPORT_EXAMPLES)]
+    Import(ImportArguments),
     /// Find the highest offered rate that holds a limit on response time
     #[command(after_help = SEARCH_EXAMPLES)]
     Search(SearchArguments),
@@ -185,6 +191,9 @@ pub(crate) enum Command {
     /// Measure what truetail, the kernel and the protocol cost on this host, for the load of a run
     #[command(after_help = FLOOR_EXAMPLES)]
     Floor(FloorArguments),
+    /// Look at each CPU with a thread that never sleeps: when it does not run, from 1 µs on
+    #[command(after_help = GAPS_EXAMPLES)]
+    Gaps(GapsArguments),
     /// Run a simulated store whose latencies are known, for RESP and PostgreSQL clients
     #[command(after_help = STORE_EXAMPLES)]
     Store(StoreArguments),
@@ -195,111 +204,6 @@ pub(crate) enum Command {
     #[command(after_help = EXPERIMENT_EXAMPLES)]
     Experiment(ExperimentArguments),
 }
-
-const RUN_EXAMPLES: &str = "\
-Examples:
-  truetail run                                              YCSB on SQLite, open loop, 2000/s
-  truetail run postgres://app@localhost/test -w ycsb-a -r 1000/s -d 60s --timeout 1s
-  truetail run sqlite:data.db --closed -c 4 --think exp:10ms
-  truetail run postgres://… --phases '30s@1000/s, 10s@1000..5000/s, 30s@5000/s'
-  truetail run postgres://… -r 50/s --visit 5 --think exp:1s      users who come, stay and leave
-  truetail run postgres://… -r 1000/s --floor               which share of each quantile truetail and the kernel explain
-  truetail run postgres://… --jvm-log harness:gc.log        with the pauses of a JVM on this host, from its log
-  truetail run --config night.toml --rate 3000/s            flags win over the file
-Exit codes: 0 done, 2 could not be carried out, 3 the verdict is invalid.";
-
-const COMPARE_EXAMPLES: &str = "\
-Examples:
-  truetail compare before/ after/
-  truetail compare before/ after/ --fail-if 'p99 > +5%' --fail-if 'mean > +3%'
-  truetail compare before/ after/ --equivalent-within 5%
-  truetail compare --run 'sqlite:a.db -r 1000/s' --vs 'sqlite:b.db -r 1000/s' --repeat 5
-Exit codes: 0 done, 1 a --fail-if limit was broken, 2 could not be compared or a limit could not be decided,
-3 the verdict of a run is invalid (unless --force).";
-
-const SEARCH_EXAMPLES: &str = "\
-Examples:
-  truetail search postgres://app@localhost/test --slo 'p99 < 10ms'
-  truetail search sqlite: --slo 'p99.9 < 50ms' --from 500/s --to 20000/s
-Exit codes: 0 a rate was found, 1 no rate in the range holds the limit, 2 could not be carried out.";
-
-const LOAD_EXAMPLES: &str = "\
-Examples:
-  truetail load sqlite:data.db --scale 10
-  truetail load postgres://app@localhost/test -w ycsb-b -p fieldlength=200
-Exit codes: 0 loaded or already there, 2 could not be carried out.";
-
-const CHECK_EXAMPLES: &str = "\
-Examples:
-  truetail check sqlite:data.db --scale 10
-  truetail check postgres://app@localhost/test -w ycsb-b
-Exit codes: 0 all invariants hold, 1 one is broken, 2 could not be carried out.";
-
-const CLEANUP_EXAMPLES: &str = "\
-Examples:
-  truetail cleanup postgres://app@localhost/test
-Exit codes: 0 dropped, 2 could not be carried out.";
-
-const REPORT_EXAMPLES: &str = "\
-Examples:
-  truetail report recordings/20261121-093000-ycsb-sqlite
-  truetail report client-0/ client-1/ --out merged/
-  truetail report run/ --truth truth/                        beside the log of `truetail store --truth truth/`
-  truetail report run/ --jvm-log server:gc.log               with the pauses of the server's JVM
-Exit codes: 0 done, 2 could not be read, 3 the verdict is invalid.";
-
-const ATTRIBUTE_EXAMPLES: &str = "\
-Examples:
-  truetail attribute recordings/20261121-093000-ycsb-sqlite
-  truetail attribute run/ --above 10ms                       all requests that took longer, whatever their operation
-  truetail attribute run/ --jvm-log server:gc.log            with the pauses of the server's JVM
-  truetail attribute client-0/ client-1/ --json              each request with its pieces
-Exit codes: 0 done, 2 could not be read, 3 the verdict is invalid.";
-
-const EXPORT_EXAMPLES: &str = "\
-Examples:
-  truetail export before/ -o before.csv
-  truetail export before/ --format hdr --measure service -o before.hlog
-  truetail export truth/ -o truth.csv                        the log of `truetail store --truth truth/`
-Exit codes: 0 done, 2 could not be exported.";
-
-const STORE_EXAMPLES: &str = "\
-Examples:
-  truetail store --capacity 1250/s --hiccup 1s@30s --truth truth/
-  truetail store --service '99% 1ms + 1% 100ms' --servers 8 --postgres 0.0.0.0:5432 --resp none
-  truetail store --replicas 3 --replication-delay exp:20ms --read-preference secondary --ack quorum
-  truetail store --fault delay:800ms@request=1000        later: redis-cli -p 7379 TRUETAIL fault error:busy@next
-Exit codes: 0 ended as asked, 2 could not be started or had to end.";
-
-const FLOOR_EXAMPLES: &str = "\
-Examples:
-  truetail floor                                          the harness alone, and an echo server over TCP
-  truetail floor postgres://app@db1/shop -r 5000/s -c 16  and the server, asked for nothing: for that run
-  truetail floor redis://db1 -r 5000/s --echo db1:7377    with `truetail echo --listen 0.0.0.0:7377` on db1
-  truetail run postgres://app@db1/shop -r 5000/s --floor  first the floor, then the run with the shares that it explains
-Exit codes: 0 done, 2 could not be carried out, 3 no floor for this load: the measuring side did not manage it.";
-
-const ECHO_EXAMPLES: &str = "\
-Examples:
-  truetail echo                                    at 127.0.0.1:7377; Ctrl-C ends it
-  truetail echo --listen 0.0.0.0:7377              for load machines: run echo://THIS-HOST:7377, floor --echo THIS-HOST:7377
-  truetail echo --unix /tmp/echo.sock --cpus 0-1
-Exit codes: 0 ended as asked, 2 could not be started or had to end.";
-
-const PROVE_EXAMPLES: &str = "\
-Examples:
-  truetail prove --simulated                      truetail on the simulated clock: seconds
-  truetail prove                                  the same, and live against the store: about four minutes
-  truetail prove --tool all                       pgbench, sysbench, redis-benchmark, YCSB: a league table
-  truetail prove --tool 'my-tool -h {host} -p {port} --rate {rate} -c {sessions}' --format csv --protocol resp
-  truetail prove --experiment nosqlmark           the paper's table and figure
-  truetail prove --driver-traps                   what drivers do unasked
-Exit codes: 0 no limit is broken, 1 one is, 2 could not be carried out.";
-
-const EXPERIMENT_EXAMPLES: &str = "\
-Examples:
-  truetail experiment --list
-Exit codes: 0 done, 2 nothing to do.";
 
 #[derive(Args, Debug)]
 pub(crate) struct RunArguments {
@@ -349,14 +253,8 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_name = "DIR")]
     pub(crate) truth: Option<PathBuf>,
 
-    /// Lay the pauses of a JVM over the run, from its log; `harness:` before the file if it is not the server's; may be
-    /// repeated. Of several recordings the clocks of the first lead to the log
-    #[arg(long, value_name = "[harness:|server:]FILE")]
-    pub(crate) jvm_log: Vec<String>,
-
-    /// When that JVM started, such as 2026-11-21T06:35:37.116Z; for logs whose lines have an uptime alone
-    #[arg(long, value_name = "TIME")]
-    pub(crate) jvm_start: Option<String>,
+    #[command(flatten)]
+    pub(crate) logs: LogArguments,
 
     /// Where to write report.html and the figures [default: into the first recording]
     #[arg(long, short = 'o', value_name = "DIR")]
@@ -381,14 +279,8 @@ pub(crate) struct AttributeArguments {
     #[arg(long, value_name = "TIME")]
     pub(crate) above: Option<String>,
 
-    /// Lay the pauses of a JVM over the run, from its log; `harness:` before the file if it is not the server's; may be
-    /// repeated. Of several recordings the clocks of the first lead to the log
-    #[arg(long, value_name = "[harness:|server:]FILE")]
-    pub(crate) jvm_log: Vec<String>,
-
-    /// When that JVM started, such as 2026-11-21T06:35:37.116Z; for logs whose lines have an uptime alone
-    #[arg(long, value_name = "TIME")]
-    pub(crate) jvm_start: Option<String>,
+    #[command(flatten)]
+    pub(crate) logs: LogArguments,
 
     /// Take options from this TOML file, section [attribute]; flags win
     #[arg(long, value_name = "FILE")]
@@ -493,8 +385,19 @@ pub(crate) struct SearchArguments {
 }
 
 #[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct ExperimentArguments {
     /// List the experiments with published and own values
     #[arg(long)]
     pub(crate) list: bool,
+
+    #[command(subcommand)]
+    pub(crate) experiment: Option<Experiment>,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Experiment {
+    /// Harness against harness: whose pauses are in the tail that a harness reports (see docs/tell-tale.md)
+    #[command(after_help = TELL_TALE_EXAMPLES)]
+    TellTale(TellTaleArguments),
 }

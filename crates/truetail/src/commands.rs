@@ -2,10 +2,9 @@
 
 use crate::cli::{Cli, Command, ReportArguments, RunArguments};
 use crate::dataset::Verb;
-use crate::jvm::JvmLogs;
 use crate::settings::{self, RunOptions};
-use crate::{Ended, dataset, echo, export, floor, output, prove, run, search, store};
-use analysis::{Analysis, LaidOver, OverlayOptions, VerdictState};
+use crate::{Ended, dataset, echo, export, floor, gaps, output, prove, run, search, store};
+use analysis::{Analysis, OverlayOptions, VerdictState};
 use anyhow::{Context, bail};
 use driver::Execution;
 use record::{Recording, TruthLog};
@@ -29,8 +28,10 @@ pub(crate) fn dispatch(arguments: Cli) -> anyhow::Result<Ended> {
         Command::Attribute(arguments) => attribute::run(arguments, json),
         Command::Compare(arguments) => compare::run(arguments, json),
         Command::Export(arguments) => export::run(arguments, json),
+        Command::Import(arguments) => crate::import::run(arguments, json),
         Command::Search(arguments) => search::run(arguments, json),
         Command::Floor(arguments) => floor::run(arguments, json),
+        Command::Gaps(arguments) => gaps::run(&arguments, json),
         Command::Echo(arguments) => echo::run(&arguments, json),
         Command::Store(arguments) => store::run(&arguments, json),
         Command::Prove(arguments) => prove::run(&arguments, json),
@@ -119,9 +120,7 @@ fn report(arguments: ReportArguments, json: bool) -> anyhow::Result<Ended> {
         arguments.recordings.iter().map(Recording::open).collect::<Result<_, _>>()?;
     one_of_each_client(&recordings)?;
     let mut options = output::analysis_options_with(&quantiles);
-    let (events, jvm_logs) =
-        JvmLogs::new(&arguments.jvm_log, arguments.jvm_start.as_deref())?.over(&recordings[0])?;
-    options.laid_over.push(LaidOver { recording: 0, events, jvm_logs });
+    options.laid_over = arguments.logs.over(&recordings)?;
     let truth = arguments.truth.as_ref().map(TruthLog::open).transpose()?;
     let mut analysis = analysis::analyse(&recordings, &options)?;
     let paths: Vec<&Path> = arguments.recordings.iter().map(PathBuf::as_path).collect();

@@ -104,6 +104,11 @@ fn measure(
     let target = target.map(|server| (server.url, server.dialect));
     let wanted = Wanted { run: options, target, echo: echo.as_ref().map(Echo::url), time };
     let parts = wanted.parts()?;
+    if options.arrivals.as_deref().is_some_and(|arrivals| arrivals.starts_with("trace")) {
+        output::note(
+            "the floor of a trace has its first seconds alone; where its rate changes, so may the floor",
+        );
+    }
     let mut made = Vec::new();
     for (index, part) in parts.iter().enumerate() {
         output::note(&format!("floor, part {} of {}: {}", index + 1, parts.len(), part.directory));

@@ -48,6 +48,28 @@ fn memory_bytes() -> u64 {
     kib.unwrap_or(0) * 1024
 }
 
+/// What is known, as names and values for people.
+pub(crate) fn described() -> Vec<(String, String)> {
+    let HostFacts { name, cpu, cpus, memory_bytes, kernel, system, virtualisation, more } = facts();
+    let own = [
+        ("host", name),
+        ("cpu", cpu),
+        ("cpus", cpus.to_string()),
+        ("memory, MiB", (memory_bytes / (1 << 20)).to_string()),
+        ("kernel", kernel),
+        ("system", system),
+        ("virtualisation", virtualisation),
+    ];
+    own.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(more).collect()
+}
+
+/// Memory that programs may take without driving others out, MiB; `None` where the kernel does not say.
+pub(crate) fn available_mib() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let kib: u64 = value_after(&text, "MemAvailable")?.split_whitespace().next()?.parse().ok()?;
+    Some(kib / 1024)
+}
+
 fn distribution() -> String {
     let text = fs::read_to_string("/etc/os-release").unwrap_or_default();
     let name = text.lines().find_map(|l| l.strip_prefix("PRETTY_NAME="));

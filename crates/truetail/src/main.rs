@@ -14,16 +14,22 @@ mod dataset;
 mod echo;
 mod export;
 mod floor;
+mod gaps;
 mod host;
+mod import;
 mod interrupt;
 mod jvm;
+mod logs;
 mod output;
+mod process;
 mod prove;
 mod registry;
 mod run;
 mod search;
+mod server_log;
 mod settings;
 mod store;
+mod tell_tale;
 
 use std::process::ExitCode;
 

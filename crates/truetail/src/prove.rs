@@ -1,6 +1,6 @@
 //! `truetail prove`: grades truetail, and any other load tool, against known truth.
 
-use crate::{Ended, interrupt, output, run};
+use crate::{Ended, interrupt, output, process, run};
 use ::prove::invocations::Protocol;
 use ::prove::scenario::{self, Scenario, Size};
 use ::prove::{Proof, ToolResult};
@@ -12,7 +12,7 @@ mod arguments;
 mod bench;
 mod foreign;
 mod live;
-mod process;
+mod standstill;
 mod traps;
 
 pub(crate) use arguments::ProveArguments;

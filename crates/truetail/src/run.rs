@@ -14,7 +14,7 @@ use record::{
     RecorderConfig, Recording,
 };
 use std::path::{Path, PathBuf};
-use units::{Quantile, Ticks};
+use units::{Instant, Quantile, Ticks};
 use workload::Workload;
 use workload::dataset::CheckResult;
 
@@ -78,7 +78,7 @@ pub(crate) fn execute_with(
     let workload = registry::make_workload(&choice)?;
     let directory = options.out.clone().unwrap_or_else(|| default_directory(&choice.name, &url.scheme));
     record::require_vacant(&directory)?;
-    options.jvm_logs()?.require()?;
+    options.logs()?.require()?;
     if url.scheme == "sqlite" && url.path.is_empty() {
         std::fs::create_dir_all(&directory).with_context(|| {
             format!("can't create {}; name another directory with --out", directory.display())
@@ -203,7 +203,8 @@ impl Action for RunAction<'_> {
         })?;
 
         // Before this thread gives CPUs up: those of the process count.
-        let watching = observe::Watching::plan(self.options, &spec, &target_facts, &calibration)?;
+        let workers = load::rings_needed(&spec, target.execution()) - 1;
+        let watching = observe::Watching::plan(self.options, &spec, &target_facts, &calibration, workers)?;
         let off_workers = load::OffWorkers::of(&spec.cpus);
         header.capabilities.extend(header::helpers(&spec, &off_workers));
         header.capabilities.extend(watching.capabilities());
@@ -234,12 +235,13 @@ impl Action for RunAction<'_> {
             view.stop();
         }
         let observed = observer.and_then(noise::Observer::stop);
-        set_phase_spans(&recorder, &spec, clock, totals);
+        let ended = set_phase_spans(&recorder, &spec, clock, totals);
         let checks = check_after(target, &workload);
         let trouble = recorder.trouble();
         let mut end = end_of_run(totals, trouble.clone(), &checks);
         end.facts.extend(probes);
-        end.jvm_logs = self.options.jvm_logs()?.record(&recorder);
+        // Verifying may have taken long: what is logged meanwhile is not of the run.
+        self.options.logs()?.record(&recorder, Instant(clock.nanos_in(ended.0).0), &mut end);
         end.facts.extend(observed.map(observe::cost));
         let finished = recorder.finish(end).with_context(|| {
             format!("the recording has no end; `truetail report {}` shows it", self.directory.display())
@@ -302,8 +304,10 @@ impl load::Journal for Events {
     }
 }
 
-/// Tells the recording when each phase really was: a run that was interrupted ended early.
-fn set_phase_spans(recorder: &Recorder, spec: &LoadSpec, clock: LiveClock, totals: LoadTotals) {
+/// Tells the recording when each phase really was: a run that was interrupted ended early. Gives the load's end: that of its
+/// last phase or, if it is later, of its last request.
+fn set_phase_spans(recorder: &Recorder, spec: &LoadSpec, clock: LiveClock, totals: LoadTotals) -> Ticks {
+    let mut last = totals.ended;
     let mut begin = totals.started;
     for (index, phase) in spec.phases.iter().enumerate() {
         let planned = Ticks(begin.0 + clock.ticks_in(phase.duration));
@@ -313,8 +317,9 @@ fn set_phase_spans(recorder: &Recorder, spec: &LoadSpec, clock: LiveClock, total
             planned
         };
         recorder.phase_span(index as u8, begin, end);
-        begin = planned;
+        (begin, last) = (planned, Ticks(last.0.max(end.0)));
     }
+    last
 }
 
 /// Verifies the data set where it has one; an inability to verify is a broken check.
@@ -356,7 +361,7 @@ fn end_of_run(totals: LoadTotals, trouble: Option<String>, checks: &[CheckResult
 
 /// Analyses the finished recording, writes verdict, summary and report. What can't be written is no reason to
 /// keep the page back; where the disk has refused before, it was told.
-fn conclude(directory: &Path, told: bool, quantiles: &[Quantile]) -> anyhow::Result<Done> {
+pub(crate) fn conclude(directory: &Path, told: bool, quantiles: &[Quantile]) -> anyhow::Result<Done> {
     let recording = Recording::open(directory)?;
     let mut analysis = analysis::analyse(&[recording], &output::analysis_options_with(quantiles))?;
     floor::attach(&mut analysis, &[directory], quantiles);

@@ -216,6 +216,16 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) jvm_start: Option<String>,
 
+    /// Lay checkpoints, vacuums and waits for locks over the run, from PostgreSQL's own log; may be repeated
+    #[arg(long, value_name = "FILE", help_heading = "Host")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) server_log: Vec<PathBuf>,
+
+    /// What that log's times are in where it names a zone such as CET: `+01:00`, or `host` for this host's zone
+    #[arg(long, value_name = "ZONE", help_heading = "Host")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) server_log_zone: Option<String>,
+
     /// In a file: print JSON, as `--json` does.
     #[arg(skip)]
     #[serde(skip_serializing)]
@@ -260,6 +270,7 @@ macro_rules! first_of {
         RunOptions {
             param: if $flags.param.is_empty() { $file.param } else { $flags.param },
             jvm_log: if $flags.jvm_log.is_empty() { $file.jvm_log } else { $flags.jvm_log },
+            server_log: if $flags.server_log.is_empty() { $file.server_log } else { $flags.server_log },
             $($field: $flags.$field.or($file.$field)),+,
             ..RunOptions::default()
         }
@@ -307,7 +318,8 @@ impl RunOptions {
             check,
             floor,
             echo,
-            jvm_start
+            jvm_start,
+            server_log_zone
         )
     }
 
@@ -451,7 +463,7 @@ impl RunOptions {
         effective.quantiles()?;
         effective.probe(&url)?;
         effective.floor()?;
-        effective.jvm_logs()?;
+        effective.logs()?;
         let repeats = effective.repeat.unwrap_or(1);
         if !(1..=1000).contains(&repeats) {
             bail!("--repeat {repeats}: must be in 1..1000");

@@ -2,10 +2,9 @@
 
 use super::{ended, one_of_each_client};
 use crate::cli::AttributeArguments;
-use crate::jvm::JvmLogs;
 use crate::settings::RunOptions;
 use crate::{Ended, output};
-use analysis::{LaidOver, Options};
+use analysis::Options;
 use record::Recording;
 
 /// Analyses the recordings together and shows all slow requests.
@@ -14,9 +13,7 @@ pub(super) fn run(arguments: AttributeArguments, json: bool) -> anyhow::Result<E
     let recordings: Vec<Recording> =
         arguments.recordings.iter().map(Recording::open).collect::<Result<_, _>>()?;
     one_of_each_client(&recordings)?;
-    let logs = JvmLogs::new(&arguments.jvm_log, arguments.jvm_start.as_deref())?;
-    let (events, jvm_logs) = logs.over(&recordings[0])?;
-    let laid_over = vec![LaidOver { recording: 0, events, jvm_logs }];
+    let laid_over = arguments.logs.over(&recordings)?;
     let options = Options { above, worst: usize::MAX, laid_over, ..output::analysis_options() };
     let analysis = analysis::analyse(&recordings, &options)?;
     if json {

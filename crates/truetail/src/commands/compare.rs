@@ -89,10 +89,42 @@ pub(crate) fn run(arguments: CompareArguments, json: bool) -> anyhow::Result<End
     };
     let options =
         CompareOptions { margin, allow_different_loads: arguments.force, ..CompareOptions::default() };
+    if base.iter().chain(&new).any(is_stated_alone) {
+        return show_stated(&base, &new, &limits, json);
+    }
     let base: Vec<&Analysis> = base.iter().collect();
     let new: Vec<&Analysis> = new.iter().collect();
     let comparison = compare(&base, &new, &options)?;
     show(&comparison, &limits, arguments.force, json)
+}
+
+/// Whether a recording holds another tool's statements, and no request.
+fn is_stated_alone(analysis: &Analysis) -> bool {
+    analysis.total.counts.total == 0 && !analysis.stated.is_empty()
+}
+
+/// Statements beside each other: no more can be said without requests.
+fn show_stated(base: &[Analysis], new: &[Analysis], limits: &[Limit], json: bool) -> anyhow::Result<Ended> {
+    if let Some(limit) = limits.first() {
+        bail!("--fail-if '{}' can't be decided: {}", limit.text, analysis::STATED_LIMIT);
+    }
+    let ([base], [new]) = (base, new) else {
+        bail!("statements of tools can be compared run by run alone: name one recording on each side");
+    };
+    if let Some(without) = [base, new].into_iter().find(|side| side.stated.is_empty()) {
+        bail!(
+            "{} has requests and the other side a tool's statements alone: there is nothing that both have",
+            without.recordings.first().map_or("a side", |info| info.name.as_str())
+        );
+    }
+    let pairs = analysis::stated_pairs(base, new, &output::analysis_options().quantiles);
+    if json {
+        output::json(&report::json::stated_comparison(&pairs))?;
+    } else {
+        let options = report::text::TextOptions { width: output::width(), colour: output::wants_colour() };
+        output::result(&report::text::stated_comparison_page(&pairs, &options))?;
+    }
+    Ok(Ended::Well)
 }
 
 /// One analysis for each run: its clients are merged from their samples.

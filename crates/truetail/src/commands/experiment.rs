@@ -1,7 +1,7 @@
 //! `experiment`: the papers' claims that can be re-run.
 
-use crate::cli::ExperimentArguments;
-use crate::{Ended, output};
+use crate::cli::{Experiment, ExperimentArguments};
+use crate::{Ended, output, tell_tale};
 use anyhow::bail;
 use serde_json::{Value, json};
 
@@ -78,8 +78,13 @@ const CLAIMS: &[Claim] = &[
 const NOSQLMARK: &str = "Friedrich et al., BTW 2017 (slides)";
 
 pub(super) fn run(arguments: &ExperimentArguments, json: bool) -> anyhow::Result<Ended> {
+    if let Some(Experiment::TellTale(arguments)) = &arguments.experiment {
+        return tell_tale::run(arguments, json);
+    }
     if !arguments.list {
-        bail!("experiment: nothing to do; try `truetail experiment --list`");
+        bail!(
+            "experiment: nothing to do; try `truetail experiment --list`, or `truetail experiment tell-tale --list`"
+        );
     }
     if json {
         output::json(&document(CLAIMS))?;

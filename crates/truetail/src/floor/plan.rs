@@ -48,7 +48,7 @@ impl Wanted<'_> {
             let count = groups - 1 + modes.len().max(1) as u64;
             bail!("a floor in {}: too short for its {count} parts; it needs {needed} or more", self.time);
         }
-        let mut parts = vec![self.part("null", "null:", Mode::Ping, of_group, false)?];
+        let mut parts = vec![self.part("null", self.null(), Mode::Ping, of_group, false)?];
         if let Some(url) = self.echo {
             parts.push(self.part("echo", url, Mode::Ping, of_group, false)?);
         }
@@ -59,6 +59,14 @@ impl Wanted<'_> {
             }
         }
         Ok(parts)
+    }
+
+    /// The harness that the target has: a database that is compiled in has a thread for each session.
+    fn null(&self) -> &'static str {
+        match self.target {
+            Some((_, Dialect::Sqlite)) => "null:?execution=blocking",
+            _ => "null:",
+        }
     }
 
     fn part(
@@ -86,6 +94,7 @@ impl Wanted<'_> {
         (options.scale, options.compat, options.mix) = (None, None, None);
         (options.requests, options.retries, options.check) = (None, None, None);
         (options.jvm_log, options.jvm_start) = (Vec::new(), None);
+        (options.server_log, options.server_log_zone) = (Vec::new(), None);
         (options.out, options.repeat, options.floor, options.echo) = (None, None, None, None);
         Ok(Part { directory: directory.to_owned(), options })
     }
@@ -179,6 +188,13 @@ mod tests {
         assert_eq!(names(Dialect::KeyValue), ["ping"]);
         assert_eq!(names(Dialect::Sqlite), ["ping", "select1", "empty+commit"]);
         assert_eq!(names(Dialect::Null), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn the_harness_is_the_one_that_the_target_has() {
+        let null = |dialect| parts(&options(""), dialect, 20).expect("parts")[0].options.target.clone();
+        assert_eq!(null(Dialect::Postgres).as_deref(), Some("null:"));
+        assert_eq!(null(Dialect::Sqlite).as_deref(), Some("null:?execution=blocking"));
     }
 
     #[test]

@@ -2,8 +2,7 @@
 
 use super::arguments::ProveArguments;
 use super::bench::{Behaviour, Bench};
-use super::process;
-use crate::interrupt;
+use crate::process::{self, file_name, is_installed, well};
 use anyhow::{Context, anyhow, bail};
 use import::{CountedFrom, Format, Reported};
 use load::arrivals::Process;
@@ -164,11 +163,6 @@ fn check(candidate: &Candidate) -> anyhow::Result<()> {
     }
 }
 
-fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
-}
-
 /// Runs a tool through the scenarios; `begins` is told of each. Of several measures in its output the one that
 /// [`graded_row`] names is judged.
 pub(super) fn through(
@@ -190,12 +184,6 @@ pub(super) fn through(
         result.scenarios.push(judged);
     }
     Ok(result)
-}
-
-fn file_name(name: &str) -> String {
-    let safe = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    let name: String = name.chars().map(safe).collect();
-    name.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 fn one(candidate: &Candidate, scenario: &Scenario, place: &Path) -> anyhow::Result<ToolScenario> {
@@ -241,18 +229,6 @@ fn one(candidate: &Candidate, scenario: &Scenario, place: &Path) -> anyhow::Resu
         stated,
         host_standstill,
     })
-}
-
-fn well(printed: process::Printed) -> anyhow::Result<process::Printed> {
-    if interrupt::requested() {
-        bail!("interrupted; the tool's output is in {}", printed.stderr.display());
-    }
-    if printed.status.success() {
-        return Ok(printed);
-    }
-    let words = std::fs::read_to_string(&printed.stderr).unwrap_or_default();
-    let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("nothing was said");
-    bail!("it ended with {}: {last}; all of its words are in {}", printed.status, printed.stderr.display())
 }
 
 /// What the tool has written.
@@ -384,10 +360,5 @@ mod tests {
         let damaged = error(&TruthLog::open(place("damaged")).unwrap());
         assert!(damaged.contains("can't be read"), "{damaged}");
         std::fs::remove_dir_all(&directory).unwrap();
-    }
-
-    #[test]
-    fn names_become_names_of_directories() {
-        assert_eq!(file_name("pgbench -R, postgres"), "pgbench-r-postgres");
     }
 }

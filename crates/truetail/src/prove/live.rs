@@ -1,7 +1,7 @@
 //! Truetail itself, as a process of its own, against the store over TCP.
 
 use super::bench::{Behaviour, Bench};
-use super::process;
+use super::{process, standstill};
 use crate::store::Ended;
 use analysis::overlay::{Overlay, OverlayOptions, OverlayStatistic};
 use anyhow::{Context, bail};
@@ -49,7 +49,7 @@ pub(super) fn run(scenario: Scenario, spoken: Protocol, dir: &Path) -> anyhow::R
     // What was compared request by request; whatever has no counterpart in the truth log was not measured.
     response.count = overlay.requests.compared;
     let figures = (response, service);
-    let host = Host { longest: host_hiccup(scope, &ended), share: ended.totals.standstill.share() };
+    let host = Host { longest: host_hiccup(scope, &ended), share: host_share(&recordings[0], &ended)? };
     let timeline = timeline(&scenario, &recordings[0])?;
     let mut result = ScenarioResult::live(scenario, spoken.name(), truth, figures, host, timeline);
     let lag = scope.measure(Measure::Lag).context("the recording has no lag")?;
@@ -92,6 +92,13 @@ fn host_hiccup(scope: &analysis::ScopeSummary, store: &Ended) -> Nanos {
     let lag = scope.measure(Measure::Lag).map_or(Nanos::ZERO, |summary| summary.max);
     let late = store.lateness.max().map_or(Nanos::ZERO, Nanos);
     lag.max(late).max(store.totals.standstill.longest)
+}
+
+/// The share of the time for which the host stood still: of what the store saw of it and what the client's hiccup threads did
+/// the larger, since how far they overlap is not known; `None` where neither looked.
+fn host_share(recording: &Recording, store: &Ended) -> anyhow::Result<Option<f64>> {
+    let shares = [store.totals.standstill.share(), standstill::of_client(recording)?];
+    Ok(shares.into_iter().flatten().reduce(f64::max))
 }
 
 /// How many requests the scenario asks for, if the recording has kept to its schedule: a harness that moves its intended

@@ -5,10 +5,10 @@
 //! That window is the event: up to two questions' distance wider than the checkpoint, never narrower. What it can't show is
 //! a checkpoint that had not ended when the run did.
 
-use analysis::attribution::names::{CHECKPOINT, CHECKPOINTS};
+use analysis::attribution::names::CHECKPOINTS;
 use clock::{Clock, LiveClock};
 use driver::{Command, Dialect, Direct, Session, StatementSpec, Target, Value, ValueType};
-use record::{EventKind, NoiseSourceFacts, Recorder};
+use record::{EventKind, NoiseSourceFacts, Recorder, ServerTold};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
@@ -92,7 +92,7 @@ impl<S: Session> Checkpoints<S> {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let tell = move |begin: Ticks, end: Ticks, detail: String| {
-            events.push(EventKind::Other, begin, end, CHECKPOINT, detail);
+            events.push(EventKind::Other, begin, end, ServerTold::Checkpoint.subject(), detail);
         };
         let work = move || {
             record::lower_priority();

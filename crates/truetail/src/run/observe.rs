@@ -7,7 +7,8 @@ use clock::{Calibration, LiveClock};
 use driver::TargetFacts;
 use load::LoadSpec;
 use noise::{Observer, Places, Selection, Spent, Watch, hiccup};
-use record::Recorder;
+use record::{NoiseSourceFacts, Recorder};
+use std::collections::BTreeMap;
 use units::{Nanos, Ticks};
 
 /// How often sources are read.
@@ -25,24 +26,32 @@ pub(super) struct Watching {
     client: Vec<usize>,
     /// Those of a server on this host, or why they are not known; `None` where the server is no process of its own.
     server: Option<Result<Vec<usize>, String>>,
+    /// Threads that make the load.
+    workers: usize,
     period: Nanos,
 }
 
+/// The family whose values are of the CPUs that are observed.
+const STEAL: &str = "steal";
+
 impl Watching {
-    /// On a thread that may still use all CPUs of the process. Takes ≈ 20 ms, to see what a wake costs here.
+    /// On a thread that may still use all CPUs of the process. Where hiccups are looked for it takes 20 ms or more, to see
+    /// what a wake costs here.
     pub(super) fn plan(
         options: &RunOptions,
         spec: &LoadSpec,
         target: &TargetFacts,
         calibration: &Calibration,
+        workers: usize,
     ) -> anyhow::Result<Watching> {
         let all = load::available_cpus();
         let client = if spec.cpus.is_empty() { all.clone() } else { spec.cpus.clone() };
         let server = server_cpus(options.server_cpus()?, target);
         let asked = options.observers.clone().unwrap_or_else(|| "default".to_owned());
         let selection = options.observers()?;
-        let mut watching = Watching { selection, asked, all, client, server, period: hiccup::PERIOD };
-        if !watching.selection.is_off() {
+        let period = hiccup::PERIOD;
+        let mut watching = Watching { selection, asked, all, client, server, workers, period };
+        if watching.selection.looks_for_hiccups() {
             let chosen = || hiccup::period(watching.cpus().len(), calibration.start());
             watching.period = watching.selection.hiccup_period.unwrap_or_else(chosen);
         }
@@ -61,7 +70,11 @@ impl Watching {
     /// What is asked, and of which CPUs, for the recording.
     pub(super) fn capabilities(&self) -> Vec<(String, String)> {
         let mut list = vec![(names::OBSERVERS.to_owned(), self.asked.clone())];
-        if self.selection.is_off() {
+        if noise::FAMILIES.iter().any(|family| family.name == STEAL && self.selection.has(family)) {
+            list.push((names::STEAL_CPUS.to_owned(), load::show_cpu_list(&self.cpus())));
+        }
+        // Only hiccup threads watch CPUs one by one for stalls.
+        if !self.selection.looks_for_hiccups() {
             return list;
         }
         list.push((names::CLIENT_CPUS_WATCHED.to_owned(), load::show_cpu_list(&self.client)));
@@ -86,33 +99,44 @@ impl Watching {
             cpus: self.cpus(),
             process_cpus: self.all.len().max(1),
             load_threads: LOAD_THREADS,
+            load_count: self.workers,
+            load_cpus: self.client.len().max(1),
             hiccup_period: self.period,
             places: Places::default(),
         };
         let sources = noise::registry(&self.selection, &watch);
-        let count = sources.len() as u16;
-        // A recording numbers its noise sources in the order in which they are announced, from 0.
-        let sink = NoiseToRecording { sink: recorder.noise(), indexes: (0..count).collect() };
+        // Before any is read: a source that is found while watching gets a number behind them.
+        let announced = recorder.noise();
+        let announce = |about: noise::Description| {
+            let (name, unit) = (about.name.into_owned(), about.kind.unit().to_owned());
+            announced.source(NoiseSourceFacts { name, unit, available: Err("not opened yet".to_owned()) })
+        };
+        let indexes = sources.iter().map(|source| announce(source.describe())).collect();
+        let sink = NoiseToRecording { sink: recorder.noise(), indexes, found: BTreeMap::new() };
         let (observer, facts) = Observer::start(sources, INTERVAL, clock, sink);
-        let sink = recorder.noise();
         for fact in facts {
-            sink.source(fact);
+            announced.source(fact);
         }
         Some(observer)
     }
 }
 
-/// The CPUs of a server on this host that are online: those that were stated, or those that its processes may use.
+/// The CPUs of a server on this host that are online: those that its processes may use, or those that were stated.
 fn server_cpus(stated: Option<Vec<usize>>, target: &TargetFacts) -> Option<Result<Vec<usize>, String>> {
     let found = host::cpus_of(&target.server_pids);
     match (found, stated) {
-        (Some(found), stated) => Some(online(stated.unwrap_or(found), host::online_cpus())),
+        (Some(found), stated) => Some(online(seen_or_stated(found, stated), host::online_cpus())),
         (None, Some(stated)) => {
             let list = load::show_cpu_list(&stated);
             Some(Err(format!("whether the server of CPUs {list} is on this host is not known")))
         }
         (None, None) => None,
     }
+}
+
+/// What was stated holds where all that was seen lies within it; a server that runs elsewhere is watched where it runs.
+fn seen_or_stated(found: Vec<usize>, stated: Option<Vec<usize>>) -> Vec<usize> {
+    stated.filter(|stated| found.iter().all(|cpu| stated.contains(cpu))).unwrap_or(found)
 }
 
 /// Those of a list that are there; nobody can watch another.
@@ -131,6 +155,8 @@ pub(super) fn cost(spent: Spent) -> (String, String) {
 struct NoiseToRecording {
     sink: record::NoiseSink,
     indexes: Vec<u16>,
+    /// Sources that were found while watching.
+    found: BTreeMap<String, u16>,
 }
 
 impl noise::ObserverSink for NoiseToRecording {
@@ -138,6 +164,18 @@ impl noise::ObserverSink for NoiseToRecording {
         if let Some(&index) = self.indexes.get(source) {
             self.sink.push(index, value, begin, end);
         }
+    }
+
+    fn observe_named(&mut self, source: &str, value: f64, begin: Ticks, end: Ticks) {
+        let known = self.found.get(source).copied();
+        let index = known.unwrap_or_else(|| {
+            let unit = noise::Kind::Time.unit().to_owned();
+            let facts = NoiseSourceFacts { name: source.to_owned(), unit, available: Ok(0) };
+            let index = self.sink.source(facts);
+            self.found.insert(source.to_owned(), index);
+            index
+        });
+        self.sink.push(index, value, begin, end);
     }
 }
 
@@ -152,6 +190,7 @@ mod tests {
             all: vec![0, 1, 2, 3],
             client: client.to_vec(),
             server,
+            workers: 1,
             period: hiccup::PERIOD,
         }
     }
@@ -171,8 +210,25 @@ mod tests {
             names::SERVER_CPUS_WATCHED.to_owned(),
             format!("{}: it is far away", names::NOT_WATCHED)
         )));
+        assert_eq!(value(names::STEAL_CPUS), Some("0,2-3"));
+        let only = |family: &str| {
+            let selection = Selection::parse(family).expect("a family");
+            Watching { selection, asked: family.to_owned(), ..watching(&[1], Some(Ok(vec![0]))) }
+                .capabilities()
+        };
+        let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(only("steal"), [fact(names::OBSERVERS, "steal"), fact(names::STEAL_CPUS, "0-1")]);
+        assert_eq!(only("process"), [fact(names::OBSERVERS, "process")]);
         let off = Watching { selection: Selection::off(), asked: "off".to_owned(), ..watching(&[1], None) };
         assert_eq!(off.capabilities(), [(names::OBSERVERS.to_owned(), names::OBSERVERS_OFF.to_owned())]);
+    }
+
+    #[test]
+    fn a_server_that_runs_elsewhere_than_stated_is_watched_where_it_runs() {
+        assert_eq!(seen_or_stated(vec![1], Some(vec![0, 1])), [0, 1]);
+        assert_eq!(seen_or_stated(vec![1, 2], Some(vec![0, 1])), [1, 2]);
+        assert_eq!(seen_or_stated(vec![3], Some(vec![0])), [3]);
+        assert_eq!(seen_or_stated(vec![3], None), [3]);
     }
 
     #[test]

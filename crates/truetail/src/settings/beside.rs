@@ -1,7 +1,9 @@
-//! `--check` and `--jvm-log`: what is measured, or found, beside the load.
+//! `--check`, `--jvm-log` and `--server-log`: what is measured, or found, beside the load.
 
 use super::RunOptions;
 use crate::jvm::JvmLogs;
+use crate::logs::Logs;
+use crate::server_log::ServerLogs;
 use anyhow::bail;
 use driver::TargetUrl;
 
@@ -24,9 +26,12 @@ impl RunOptions {
     /// The logs that are to be laid over the run.
     ///
     /// # Errors
-    /// For a start that is no moment.
-    pub(crate) fn jvm_logs(&self) -> anyhow::Result<JvmLogs> {
-        JvmLogs::new(&self.jvm_log, self.jvm_start.as_deref())
+    /// For a start that is no moment, and a zone that is none.
+    pub(crate) fn logs(&self) -> anyhow::Result<Logs> {
+        Ok(Logs {
+            jvm: JvmLogs::new(&self.jvm_log, self.jvm_start.as_deref())?,
+            server: ServerLogs::new(&self.server_log, self.server_log_zone.as_deref())?,
+        })
     }
 }
 

@@ -75,6 +75,10 @@ const ALL: &[&str] = &[
     "harness:gc.log",
     "--jvm-start",
     "2026-11-21T06:35:37.116Z",
+    "--server-log",
+    "postgresql.log",
+    "--server-log-zone",
+    "+01:00",
 ];
 
 #[test]

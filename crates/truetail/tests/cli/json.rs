@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use testkit::documented::{Schema, schemas};
 
 /// Documents of commands that are tested in programs of their own, where these are looked at.
-const ELSEWHERE: [&str; 5] = [
+const ELSEWHERE: [&str; 6] = [
     "truetail.store/1",
     "truetail.prove/1",
     "truetail.driver-traps/1",
     "truetail.echo/1",
     "truetail.floor/1",
+    "truetail.tell-tale/1",
 ];
 
 /// Every field that any command prints is described, and none is described that no command prints.
@@ -43,8 +44,14 @@ fn every_command_speaks_json() {
     let search = ["search", "null:", "--json", "--slo", "p50 < 1s", "--from", "200/s", "--to", "300/s"];
     assert_eq!(schema(&[&search[..], &BRIEF[..], &["-o", "s"]].concat()), "truetail.search/1");
     assert_eq!(schema(&["experiment", "--list", "--json"]), "truetail.experiments/1");
+    assert_eq!(schema(&["gaps", "--time", "20ms", "--json"]), "truetail.gaps/1");
     assert_eq!(schema(&["run", "--print-config", "--json"]), "truetail.config/1");
     assert_eq!(schema(&["cleanup", "sqlite:data.db", "--json"]), "truetail.dataset/1");
+
+    assert_eq!(schema(&["import", "--list", "--json"]), "truetail.import-formats/1");
+    scratch.write("a.txt", crate::imported::SYSBENCH);
+    assert_eq!(schema(&["import", "sysbench", "a.txt", "-o", "i", "--json"]), report);
+    assert_eq!(schema(&["compare", "i", "i", "--json"]), "truetail.compare-stated/1");
 
     let listed = schemas().into_iter().filter(|name| !ELSEWHERE.contains(name));
     let listed: BTreeSet<String> = listed.map(str::to_owned).collect();

@@ -94,6 +94,7 @@ fn a_log_is_laid_over_a_recording_that_is_there_already() {
     assert_eq!(without["jvm_logs"], serde_json::json!([]));
     let with = scratch.truetail(&["report", "a", "--jvm-log", "server:gc.log", "--json"]).json();
     let log = &with["jvm_logs"][0];
+    assert!(log["trouble"].is_null(), "{log}");
     assert_eq!((log["subject"].as_str(), log["longest"].as_u64()), (Some("server JVM"), Some(3 * MS)));
     assert!(log["pauses"].as_u64().is_some_and(|count| count > 98), "{log}");
     assert_eq!(with["measures"], without["measures"]);
@@ -106,6 +107,9 @@ fn a_log_is_laid_over_a_recording_that_is_there_already() {
     scratch.write("other.log", &planted(&from, |slewed, _| format!("[{slewed}ns]")));
     let both = scratch.truetail(&["report", "b", "--jvm-log", "other.log", "--json"]).json();
     assert_eq!(both["jvm_logs"][1]["subject"].as_str(), Some("server JVM 2"), "one is in the recording");
+    // Each ends with the load, whenever it was read.
+    let [run, report] = [0, 1].map(|n| both["jvm_logs"][n]["pauses"].as_u64().expect("a count"));
+    assert!(run.abs_diff(report) <= 1, "{run} by the run, {report} by the report");
 }
 
 #[test]

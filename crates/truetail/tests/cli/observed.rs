@@ -64,3 +64,47 @@ fn observers_are_chosen_and_a_run_without_them_says_so() {
     assert!(ended.stdout.contains("the host was not watched"), "{}", ended.stdout);
     assert!(ended.stdout.contains("no source saw the host's stalls"), "{}", ended.stdout);
 }
+
+/// Who is asked for and can't watch says why; who can says it, and its sources are not counted as watchers.
+#[test]
+fn who_watches_or_says_why_not() {
+    let scratch = Scratch::new("observed-who");
+    let arguments = [&brief(&["null:", "-o", "a"])[..], &["--observers", "default,who", "--json"]].concat();
+    let document = scratch.truetail(&arguments).judged().json();
+    let recording = scratch.recording("a");
+    let who = recording.noise_sources().iter().find(|source| source.name == "who").expect("it was asked for");
+    // SAFETY: it takes nothing.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    match &who.available {
+        Ok(_) => {}
+        Err(why) if !is_root => assert!(why.contains("it needs") || why.contains("no bpf(2)"), "{why}"),
+        Err(why) => panic!("as root it must work: {why}"),
+    }
+    let watchers = recording.noise_sources().iter().filter(|source| !source.name.starts_with("ran cpu "));
+    let counted = |of: &str| document["observers"][of].as_u64().expect("a number");
+    assert_eq!(counted("sources") + counted("unavailable"), watchers.count() as u64);
+}
+
+/// The spin mode is no observer of a run, and says where it is.
+#[test]
+fn gaps_are_looked_at_before_a_run() {
+    let scratch = Scratch::new("observed-gaps");
+    let cpu = load::available_cpus().first().expect("a CPU").to_string();
+    let page = scratch.truetail(&["gaps", "--cpus", &cpu, "--time", "20ms"]).well().stdout;
+    assert!(page.contains("≥ 1 µs") && page.contains(&format!("\n{cpu} alone ")), "{page}");
+    assert!(!page.contains("with all"), "one CPU is all of them");
+    let refused = scratch.truetail(&["run", "null:", "--observers", "spin"]).with_code(2);
+    assert!(refused.stderr.contains("`truetail gaps`"), "{refused:?}");
+    let absent = scratch.truetail(&["gaps", "--cpus", "1023", "--time", "1ms"]).with_code(2);
+    assert!(absent.stderr.contains("this process may not use CPU 1023"), "{absent:?}");
+}
+
+/// One name for what one crate writes and another reads.
+#[test]
+fn who_ran_is_found_by_its_names() {
+    use analysis::attribution::names;
+    assert_eq!(
+        (names::WHO, names::RAN, names::RAN_NAME),
+        (noise::who::SOURCE, noise::who::RAN, noise::who::NAME)
+    );
+}

@@ -58,10 +58,10 @@ fn a_limit_may_be_on_any_quantile() {
     }
     compare("p99.999 > +5%").refused(&["--fail-if 'p99.999 > +5%'", "p99.99"]);
 
-    let search = ["search", "null:", "--from", "400/s", "--to", "500/s", "-d", "1s", "--warmup", "0s"];
+    let search = ["search", "null:", "--from", "4000/s", "--to", "5000/s", "-d", "2s", "--warmup", "0s"];
     let ended =
         scratch.truetail(&[&search[..], &["--slo", "p97.5 < 5s", "-o", "s", "--json"]].concat()).well();
     let document = ended.json();
-    assert_eq!(document["rate_per_second"].as_f64(), Some(500.0), "{document}");
+    assert_eq!(document["rate_per_second"].as_f64(), Some(5_000.0), "{document}");
     assert!(document["probes"][0]["point_ns"].as_f64().is_some_and(|ns| ns > 0.0), "{document}");
 }

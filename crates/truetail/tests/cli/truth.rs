@@ -108,13 +108,14 @@ fn truth_and_measurement_of_a_live_store_are_paired_to_the_last_request() {
 fn a_node_that_joins_is_found_with_the_time_until_response_times_are_stable() {
     let scratch = Scratch::new("truth-join");
     let store = ["store", "--resp", "127.0.0.1:0", "--postgres", "none", "--truth", "truth"];
-    let join = "at=1s streaming=2s dip=60% then=2000/s";
-    let timing = ["--service", "20ms", "--capacity", "400/s", "--join", join];
+    let join = "at=4s streaming=2s dip=60% then=2000/s";
+    // Long beside what this host may stand still for, which must not look like a store that is not stable yet.
+    let timing = ["--service", "100ms", "--capacity", "400/s", "--join", join];
     let mut store = scratch.start(&[&store[..], &timing[..]].concat());
     let line = store.wait_for_result("redis://");
     let url = line.split_whitespace().last().expect("an address").to_owned();
-    let run = ["run", &url, "-w", "noop", "-p", "mode=ping", "-r", "300/s", "-c", "64"];
-    let how = ["--arrivals", "constant", "-d", "11s", "--warmup", "0s", "-o", "a"];
+    let run = ["run", &url, "-w", "noop", "-p", "mode=ping", "-r", "300/s", "-c", "128"];
+    let how = ["--arrivals", "constant", "-d", "14s", "--warmup", "0s", "-o", "a"];
     scratch.truetail(&[&run[..], &how[..]].concat()).judged();
     store.signal(libc::SIGINT);
     store.wait().well();
@@ -122,8 +123,8 @@ fn a_node_that_joins_is_found_with_the_time_until_response_times_are_stable() {
     let report = ["report", "a", "--truth", "truth"];
     let join = &scratch.truetail(&[&report[..], &["--json"]].concat()).json()["truth"]["join"];
     assert_eq!((&join["streaming"], &join["measure"]), (&2_000_000_000_u64.into(), &"response_time".into()));
-    for side in ["truth", "measured"] {
-        let side = &join[side];
+    for name in ["truth", "measured"] {
+        let side = &join[name];
         let after = side["stable_after"].as_u64();
         assert!(
             side["settled"] == "reached" && (Some(2_000_000_000)..=Some(4_000_000_000)).contains(&after),

@@ -1,4 +1,4 @@
-//! Programs that are graded, each in a process of its own.
+//! Programs that make a load, each in a process of its own.
 
 use crate::{interrupt, output};
 use anyhow::{Context, bail};
@@ -9,7 +9,7 @@ use units::Nanos;
 
 /// How long a program may take that makes a load for this long: starting a virtual machine and draining a backlog
 /// included.
-pub(super) fn limit(load: Nanos) -> Nanos {
+pub(crate) fn limit(load: Nanos) -> Nanos {
     Nanos(load.0 * 3) + Nanos::from_secs(90)
 }
 
@@ -24,7 +24,7 @@ const LOOK_CLOSELY: Nanos = Nanos::from_millis(2);
 ///
 /// # Errors
 /// Where it ends with an exit code that says that there is no result, with its last words.
-pub(super) fn truetail(
+pub(crate) fn truetail(
     arguments: &[String],
     limit: Nanos,
     recording: &Path,
@@ -61,24 +61,37 @@ fn last_words(mut stream: impl std::io::Read + Send + 'static) -> std::thread::J
 }
 
 /// What a foreign program printed.
-pub(super) struct Printed {
-    pub(super) stdout: String,
-    pub(super) status: ExitStatus,
+pub(crate) struct Printed {
+    pub(crate) stdout: String,
+    pub(crate) status: ExitStatus,
     /// Where its error output is.
-    pub(super) stderr: PathBuf,
+    pub(crate) stderr: PathBuf,
 }
 
 /// Runs a foreign program in `dir`, where its output stays.
 ///
 /// # Errors
 /// A program that can't be started, or does not end.
-pub(super) fn foreign(words: &[String], dir: &Path, limit: Nanos) -> anyhow::Result<Printed> {
+pub(crate) fn foreign(words: &[String], dir: &Path, limit: Nanos) -> anyhow::Result<Printed> {
+    foreign_from(words, dir, dir, limit)
+}
+
+/// The same, started in another directory than the one where its output stays.
+///
+/// # Errors
+/// As [`foreign`].
+pub(crate) fn foreign_from(
+    words: &[String],
+    from: &Path,
+    dir: &Path,
+    limit: Nanos,
+) -> anyhow::Result<Printed> {
     let (program, arguments) = words.split_first().context("the command is empty")?;
     let (stdout, stderr) = (dir.join("stdout.txt"), dir.join("stderr.txt"));
     let file = |path: &Path| File::create(path).with_context(|| format!("can't write {}", path.display()));
     let mut child = Command::new(program)
         .args(arguments)
-        .current_dir(dir)
+        .current_dir(from)
         .stdin(Stdio::null())
         .stdout(file(&stdout)?)
         .stderr(file(&stderr)?)
@@ -87,6 +100,35 @@ pub(super) fn foreign(words: &[String], dir: &Path, limit: Nanos) -> anyhow::Res
     let status = wait(&mut child, program, limit, || LOOK)?;
     let bytes = std::fs::read(&stdout).with_context(|| format!("can't read {}", stdout.display()))?;
     Ok(Printed { stdout: String::from_utf8_lossy(&bytes).into_owned(), status, stderr })
+}
+
+/// That it ended well.
+///
+/// # Errors
+/// Its exit code and its last words, or that the user wants an end.
+pub(crate) fn well(printed: Printed) -> anyhow::Result<Printed> {
+    if interrupt::requested() {
+        bail!("interrupted; the tool's output is in {}", printed.stderr.display());
+    }
+    if printed.status.success() {
+        return Ok(printed);
+    }
+    let words = std::fs::read_to_string(&printed.stderr).unwrap_or_default();
+    let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("nothing was said");
+    bail!("it ended with {}: {last}; all of its words are in {}", printed.status, printed.stderr.display())
+}
+
+/// Whether a program lies on the path.
+pub(crate) fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}
+
+/// A name for people as a name of a directory.
+pub(crate) fn file_name(name: &str) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let name: String = name.chars().map(safe).collect();
+    name.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 /// Waits for the end of a program; `look` says after each look how long it is until the next.
@@ -115,6 +157,16 @@ fn wait(
 }
 
 /// Says which of how many runs begins, and how long all of them will take from here.
-pub(super) fn announce(number: usize, of: usize, what: &str, left: Nanos) {
+pub(crate) fn announce(number: usize, of: usize, what: &str, left: Nanos) {
     output::note(&format!("{number} of {of}: {what}; about {} left", units::format_nanos(left)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_names_of_directories() {
+        assert_eq!(file_name("pgbench -R, postgres"), "pgbench-r-postgres");
+    }
 }

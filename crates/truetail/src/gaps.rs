@@ -1,0 +1,66 @@
+//! `truetail gaps`: what a thread that never sleeps sees of each CPU.
+
+use crate::{Ended, output};
+use anyhow::anyhow;
+use clap::Args;
+use clock::{ClockChoice, LiveClock};
+use noise::gaps::Gaps;
+use report::gaps::{CpuGaps, FROM};
+use units::Nanos;
+
+#[derive(Args, Clone, PartialEq, Debug, Default)]
+pub(crate) struct GapsArguments {
+    /// CPUs to look at, such as `0,2-3` [default: all that this process may use]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) cpus: Option<String>,
+
+    /// How long each CPU alone is looked at, and then all of them [default: 2s]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) time: Option<String>,
+}
+
+const TIME: Nanos = Nanos::from_secs(2);
+
+/// Each CPU alone, then all at once.
+pub(crate) fn run(arguments: &GapsArguments, json: bool) -> anyhow::Result<Ended> {
+    let cpus = match &arguments.cpus {
+        Some(list) => load::parse_cpu_list(list).map_err(|reason| anyhow!("--cpus: {reason}"))?,
+        None => load::available_cpus(),
+    };
+    let time = match &arguments.time {
+        Some(text) => units::parse_duration(text).map_err(|error| anyhow!("--time {text}: {error}"))?,
+        None => TIME,
+    };
+    let clock = clock::calibrate(ClockChoice::Auto)?.start();
+    let mut seen = Vec::new();
+    for cpu in &cpus {
+        seen.extend(watch(&[*cpu], time, clock, false)?);
+    }
+    if cpus.len() > 1 {
+        seen.extend(watch(&cpus, time, clock, true)?);
+    }
+    if json {
+        output::json(&report::gaps::json(&seen))?;
+    } else {
+        let options = report::text::TextOptions { width: output::width(), colour: output::wants_colour() };
+        output::result(&report::gaps::text(&seen, &options))?;
+    }
+    Ok(Ended::Well)
+}
+
+fn watch(cpus: &[usize], time: Nanos, clock: LiveClock, together: bool) -> anyhow::Result<Vec<CpuGaps>> {
+    let seen = noise::gaps::watch(cpus, time, clock).map_err(|why| anyhow!("{why}"))?;
+    Ok(seen.iter().map(|gaps| of(gaps, together)).collect())
+}
+
+fn of(seen: &Gaps, together: bool) -> CpuGaps {
+    CpuGaps {
+        cpu: seen.cpu,
+        together,
+        watched: seen.watched,
+        per_second: FROM.map(|from| seen.per_second(from)),
+        longest: seen.longest(),
+        lost: seen.lost(FROM[0]),
+        untold: seen.untold,
+    }
+}

@@ -1,0 +1,101 @@
+//! `--server-log`: PostgreSQL's own log as events of a recording.
+
+use analysis::LaidOver;
+use anyhow::{Context, bail};
+use import::RunClocks;
+use import::server_log::{self, LogZone, ServerLog};
+use record::{EventSink, Recording, ServerLogFacts};
+use std::path::{Path, PathBuf};
+
+/// Logs, as flags name them.
+#[derive(Debug)]
+pub(crate) struct ServerLogs {
+    paths: Vec<PathBuf>,
+    zone: Option<LogZone>,
+}
+
+impl ServerLogs {
+    /// From the flags' texts.
+    ///
+    /// # Errors
+    /// For a zone that is none, or that is of no log.
+    pub(crate) fn new(paths: &[PathBuf], zone: Option<&str>) -> anyhow::Result<ServerLogs> {
+        if paths.is_empty() && zone.is_some() {
+            bail!(
+                "--server-log-zone says what the times of a log are in: name the log with --server-log FILE"
+            );
+        }
+        Ok(ServerLogs { paths: paths.to_vec(), zone: zone.map(LogZone::parse).transpose()? })
+    }
+
+    /// That the files are there: a mistyped name should not be found out after a run.
+    ///
+    /// # Errors
+    /// For one that can't be opened.
+    pub(crate) fn require(&self) -> anyhow::Result<()> {
+        for path in &self.paths {
+            std::fs::File::open(path).with_context(|| {
+                format!("--server-log {}: can't be read; check the path and who may read it", path.display())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Puts what all logs tell into a recording that is about to end; gives what is to stand in its end. A log that leads
+    /// nowhere does not spoil the run: its facts say why, and so does a line for whoever waits.
+    pub(crate) fn record(&self, clocks: &RunClocks, events: &EventSink) -> Vec<ServerLogFacts> {
+        let one = |path: &PathBuf| {
+            let file = path.display().to_string();
+            let laid =
+                server_log::read(path).and_then(|log| server_log::lay_over(&log, clocks, &file, self.zone));
+            match laid {
+                Ok(laid) => {
+                    laid.events.into_iter().for_each(|event| events.happened(event));
+                    laid.facts
+                }
+                Err(error) => {
+                    crate::output::note(&format!("--server-log {file}: {error}"));
+                    server_log::failed(&file, &error)
+                }
+            }
+        };
+        self.paths.iter().map(one).collect()
+    }
+
+    /// For recordings that are there already: their events besides, and the facts. What the server did is placed by the
+    /// clocks of each recording, and shown with the first.
+    ///
+    /// # Errors
+    /// For a log that can't be read or whose zone means nothing, or that a recording has already.
+    pub(crate) fn over(&self, recordings: &[Recording]) -> anyhow::Result<Vec<LaidOver>> {
+        let mut all = Vec::new();
+        for path in &self.paths {
+            let log = server_log::read(path)?;
+            for (number, recording) in recordings.iter().enumerate() {
+                all.push(self.over_one(path, &log, (number, recording))?);
+            }
+        }
+        Ok(all)
+    }
+
+    fn over_one(
+        &self,
+        path: &Path,
+        log: &ServerLog,
+        (number, recording): (usize, &Recording),
+    ) -> anyhow::Result<LaidOver> {
+        let file = path.display().to_string();
+        let known = recording.end().map_or(&[][..], |end| &end.server_logs);
+        let told = |log: &ServerLogFacts| log.checkpoints + log.vacuums + log.lock_waits > 0;
+        if known.iter().any(|log| (log.trouble.is_none() || told(log)) && log.file == file) {
+            bail!("--server-log {file}: {} has its events already", recording.path().display());
+        }
+        let laid = server_log::lay_over(log, &RunClocks::of(recording)?, &file, self.zone);
+        let laid = laid.with_context(|| format!("--server-log {file}"))?;
+        let over = LaidOver { recording: number, ..LaidOver::default() };
+        Ok(match number {
+            0 => LaidOver { events: laid.events, server_logs: vec![laid.facts], ..over },
+            _ => LaidOver { repeated: laid.events, ..over },
+        })
+    }
+}

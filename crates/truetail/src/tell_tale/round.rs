@@ -1,0 +1,275 @@
+//! One round of one cell: the harness runs, and what it leaves behind becomes a recording.
+
+use super::benchbase;
+use super::database::{self, Database};
+use super::document::RateEntry;
+use super::found::Found;
+use super::imported::{self, Output};
+use super::jvm::Jvm;
+use super::lines::{self, Measured, RAW, Run};
+use super::matrix::{Harness, Planned, Row, Target, Workload};
+use super::preset::{Length, Size};
+use crate::process::{self, Printed, file_name, well};
+use anyhow::{Context, anyhow};
+use driver::TargetUrl;
+use import::Format;
+use record::Recording;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use units::Nanos;
+
+/// The JVM's log beside the recording.
+const LOG: &str = "gc.log";
+/// The password for a load tool, for its owner alone, and gone when the run has ended.
+const SECRET: &str = "secret.properties";
+
+/// What all rounds have in common.
+pub(super) struct Bench<'a> {
+    pub(super) size: &'a Size,
+    pub(super) found: &'a Found,
+    pub(super) database: Option<&'a Database>,
+    pub(super) directory: &'a Path,
+}
+
+/// What came of a round.
+pub(super) struct Done {
+    /// Program and arguments, without secrets; empty where it did not come to that.
+    pub(super) command: Vec<String>,
+    /// The recording, from the experiment's directory.
+    pub(super) recording: anyhow::Result<PathBuf>,
+}
+
+/// A cell's directory: `ycsb-postgresql-open-ycsb-g1`.
+pub(super) fn directory_name(planned: &Planned) -> String {
+    let cell = &planned.cell;
+    let load = if planned.row.is_open { "open" } else { "closed" };
+    let log = if cell.jvm_log == Some(false) { "-no-log" } else { "" };
+    file_name(&format!("{}-{}-{load}-{}{log}", cell.workload, cell.target, cell.harness))
+}
+
+impl Bench<'_> {
+    /// How long the load of a row is.
+    pub(super) fn length(&self, row: Row) -> Length {
+        let unhindered = row.target == Target::Nothing && !row.is_open;
+        if unhindered { self.size.unhindered } else { self.size.length }
+    }
+
+    /// How long a run is expected to take, seconds.
+    pub(super) fn expected_seconds(&self, planned: &Planned, rates: &[RateEntry]) -> f64 {
+        let row = planned.row;
+        let rate = rate_of(row, rates).or_else(|| row.is_open.then_some(self.size.highest_rate));
+        let run =
+            Run { row, size: self.size, length: self.length(row), rate, url: None, place: Path::new("") };
+        let jvm = match &planned.how {
+            Ok(Harness::Ycsb(jvm) | Harness::BenchBase(jvm)) => Some(jvm),
+            _ => None,
+        };
+        lines::expected_seconds(&run, jvm, self.found.available_mib)
+    }
+
+    /// Runs a cell once.
+    pub(super) fn round(&self, planned: &Planned, number: u32, rates: &[RateEntry]) -> Done {
+        let mut command = Vec::new();
+        let inside = Path::new(&directory_name(planned)).join(format!("round-{number}"));
+        let recording = self.recorded(planned, &inside, rates, &mut command);
+        Done { command, recording: recording.map(|()| inside.join("recording")) }
+    }
+
+    fn recorded(
+        &self,
+        planned: &Planned,
+        inside: &Path,
+        rates: &[RateEntry],
+        command: &mut Vec<String>,
+    ) -> anyhow::Result<()> {
+        let harness = planned.how.as_ref().map_err(|why| anyhow!(why.clone()))?;
+        let row = planned.row;
+        let place = self.place(inside)?;
+        let url = self.url(row)?;
+        let rate = rate_of(row, rates);
+        let run =
+            Run { row, size: self.size, length: self.length(row), rate, url: url.as_ref(), place: &place };
+        let log = place.join(LOG);
+        let log = (planned.cell.jvm_log == Some(true)).then_some(log.as_path());
+        let limit = Nanos((self.expected_seconds(planned, rates) * 3e9) as u64) + Nanos::from_secs(90);
+        let recording = place.join("recording");
+        match harness {
+            Harness::Truetail => self.truetail(&run, &recording, limit, command),
+            Harness::Ycsb(jvm) => {
+                let printed = self.ycsb(&run, jvm, log, Measured::Raw, limit, command)?;
+                // Its command line, which says whether it had a rate, is told on standard error.
+                let told = std::fs::read(&printed.stderr)
+                    .with_context(|| format!("can't read {}", printed.stderr.display()))?;
+                let output = Output {
+                    format: Format::Ycsb,
+                    printed: format!("{}\n{}", String::from_utf8_lossy(&told), printed.stdout),
+                    rows: place.join(RAW),
+                    log,
+                    command: command.as_slice(),
+                };
+                imported::into_recording(&run, &output, &recording)?;
+                // Each row is a sample of the recording, and takes three times the room here.
+                std::fs::remove_file(&output.rows)
+                    .with_context(|| format!("can't remove {}", output.rows.display()))
+            }
+            Harness::BenchBase(jvm) => {
+                // It makes and loads its tables in each run, some thousand records a second.
+                let limit = limit + Nanos::from_secs(u64::from(self.size.scale));
+                let printed = self.benchbase(&run, jvm, log, limit, command)?;
+                let rows = benchbase::rows(&place)?;
+                let format = Format::BenchBase;
+                let output =
+                    Output { format, printed: printed.stdout, rows, log, command: command.as_slice() };
+                imported::into_recording(&run, &output, &recording)
+            }
+        }
+    }
+
+    /// A directory below the experiment's, from the root: programs that start elsewhere are told of it.
+    fn place(&self, inside: &Path) -> anyhow::Result<PathBuf> {
+        let place = self.directory.join(inside);
+        std::fs::create_dir_all(&place).with_context(|| format!("can't create {}", place.display()))?;
+        place.canonicalize().with_context(|| format!("can't find {}", place.display()))
+    }
+
+    /// What is asked; none is the store that does nothing.
+    fn url(&self, row: Row) -> anyhow::Result<Option<TargetUrl>> {
+        if row.target == Target::Nothing {
+            return Ok(None);
+        }
+        let database = self.database.context("there is no PostgreSQL")?;
+        match row.workload {
+            Workload::Ycsb => database.copy().map(Some),
+            _ => Ok(Some(database.plain())),
+        }
+    }
+
+    fn truetail(
+        &self,
+        run: &Run<'_>,
+        recording: &Path,
+        limit: Nanos,
+        command: &mut Vec<String>,
+    ) -> anyhow::Result<()> {
+        let target = |show: fn(&TargetUrl) -> String| run.url.map_or("null:".to_owned(), show);
+        *command = vec!["truetail".to_owned()];
+        command.extend(lines::truetail(run, &target(TargetUrl::to_string), recording));
+        process::truetail(
+            &lines::truetail(run, &target(database::secret), recording),
+            limit,
+            recording,
+            || (),
+        )
+    }
+
+    fn ycsb(
+        &self,
+        run: &Run<'_>,
+        jvm: &Jvm,
+        log: Option<&Path>,
+        measured: Measured,
+        limit: Nanos,
+        command: &mut Vec<String>,
+    ) -> anyhow::Result<Printed> {
+        let class_path = self.found.ycsb.as_ref().map_err(|why| anyhow!(why.clone()))?;
+        let words = jvm.words(self.size, self.found.available_mib, log);
+        *command = lines::ycsb(run, words, class_path, measured);
+        let password = run.url.and_then(|url| url.password.as_deref());
+        let Some(password) = password else { return well(process::foreign(command, run.place, limit)?) };
+        let secret = run.place.join(SECRET);
+        write_secret(&secret, password)?;
+        command.extend(["-P".to_owned(), secret.display().to_string()]);
+        let printed = process::foreign(command, run.place, limit);
+        std::fs::remove_file(&secret).with_context(|| format!("can't remove {}", secret.display()))?;
+        well(printed?)
+    }
+
+    fn benchbase(
+        &self,
+        run: &Run<'_>,
+        jvm: &Jvm,
+        log: Option<&Path>,
+        limit: Nanos,
+        command: &mut Vec<String>,
+    ) -> anyhow::Result<Printed> {
+        let jar =
+            self.found.benchbase.clone().context("no BenchBase was named")?.map_err(|why| anyhow!(why))?;
+        let configuration = benchbase::write(run)?;
+        let words = jvm.words(self.size, self.found.available_mib, log);
+        *command = benchbase::words(run, words, &jar, &configuration);
+        // It reads its own configuration from where it is started.
+        let home = jar.parent().unwrap_or(Path::new("/"));
+        let printed = process::foreign_from(command, home, run.place, limit);
+        std::fs::remove_file(&configuration)
+            .with_context(|| format!("can't remove {}", configuration.display()))?;
+        well(printed?)
+    }
+
+    /// Requests a second of a closed loop as fast as it goes, by the harness's own account.
+    pub(super) fn probe(&self, row: Row, harness: &Harness, length: Length) -> anyhow::Result<f64> {
+        let name = format!("{}-{}-{}", row.workload.name(), row.target.name(), tool(harness));
+        let place = self.place(&Path::new("probes").join(file_name(&name)))?;
+        let url = self.url(row)?;
+        let run = Run { row, size: self.size, length, rate: None, url: url.as_ref(), place: &place };
+        let limit = process::limit(length.whole());
+        let mut command = Vec::new();
+        match harness {
+            Harness::Truetail => {
+                let recording = place.join("recording");
+                self.truetail(&run, &recording, limit, &mut command)?;
+                let recording = Recording::open(&recording)?;
+                let samples = recording.end().context("the probe was cut short")?.samples;
+                Ok(samples as f64 / (length.whole().0 as f64 / 1e9))
+            }
+            Harness::Ycsb(jvm) | Harness::BenchBase(jvm) => {
+                let printed = self.ycsb(&run, jvm, None, Measured::Histogram, limit, &mut command)?;
+                throughput(&printed.stdout).context("YCSB printed no throughput")
+            }
+        }
+    }
+}
+
+fn tool(harness: &Harness) -> &'static str {
+    match harness {
+        Harness::Truetail => "truetail",
+        Harness::Ycsb(_) => "ycsb",
+        Harness::BenchBase(_) => "benchbase",
+    }
+}
+
+/// The rate of a row's open loop.
+fn rate_of(row: Row, rates: &[RateEntry]) -> Option<u64> {
+    let is_of_row = |rate: &&RateEntry| {
+        (rate.workload.as_str(), rate.target.as_str()) == (row.workload.name(), row.target.name())
+    };
+    rates.iter().find(is_of_row).filter(|_| row.is_open).map(|rate| rate.per_second)
+}
+
+/// What YCSB's client says of the whole run, operations a second.
+fn throughput(printed: &str) -> Option<f64> {
+    let line = printed.lines().find_map(|line| line.strip_prefix("[OVERALL], Throughput(ops/sec), "))?;
+    line.trim().parse().ok().filter(|rate: &f64| rate.is_finite())
+}
+
+/// A file of Java's properties with the password.
+fn write_secret(path: &Path, password: &str) -> anyhow::Result<()> {
+    let escaped: String = password.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+    let mut options = std::fs::OpenOptions::new();
+    let file = options.write(true).create(true).truncate(true).mode(0o600).open(path);
+    file.and_then(|mut file| writeln!(file, "postgres.password={escaped}"))
+        .with_context(|| format!("can't write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_throughput_is_that_of_the_whole_run() {
+        let printed =
+            "[OVERALL], RunTime(ms), 1003\n[OVERALL], Throughput(ops/sec), 9523.42\n[READ], Operations, 1\n";
+        assert_eq!(throughput(printed), Some(9_523.42));
+        assert_eq!(throughput("[OVERALL], Throughput(ops/sec), NaN\n"), None);
+    }
+}
