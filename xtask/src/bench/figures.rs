@@ -95,10 +95,34 @@ impl Figures {
         self.notes.push(words.into());
     }
 
+    /// An interval for the median that the rounds of a figure are draws of, and its level: the narrowest pair of ranks from
+    /// both ends with a level of 0.95, or smallest and largest where there are too few. It asks nothing of their distribution:
+    /// each is above the median with probability one half. `None` for fewer than two rounds.
+    pub(crate) fn interval(&self, name: &str) -> Option<(f64, f64, f64)> {
+        let figure = self.figures.iter().find(|figure| figure.name == name)?;
+        let mut sorted = figure.rounds.clone();
+        sorted.sort_by(f64::total_cmp);
+        let count = sorted.len();
+        let level = |rank: usize| 1.0 - 2.0 * at_most_heads(rank, count);
+        let rank = (0..count / 2).rev().find(|rank| level(*rank) >= 0.95).unwrap_or(0);
+        (count >= 2).then(|| (sorted[rank], sorted[count - 1 - rank], level(rank)))
+    }
+
     /// The median of a figure, if there is one of that name.
     pub(crate) fn median(&self, name: &str) -> Option<f64> {
         self.figures.iter().find(|figure| figure.name == name).map(|figure| median(&figure.rounds))
     }
+}
+
+/// The probability of at most `most` heads in `count` tosses of a coin.
+fn at_most_heads(most: usize, count: usize) -> f64 {
+    let mut term = 0.5f64.powi(count as i32);
+    let mut sum = term;
+    for heads in 1..=most {
+        term *= (count + 1 - heads) as f64 / heads as f64;
+        sum += term;
+    }
+    sum
 }
 
 /// The middle, or the mean of the two middle ones.
@@ -114,7 +138,7 @@ fn median(values: &[f64]) -> f64 {
 }
 
 /// Three significant digits, or all digits of whole numbers.
-fn plain(value: f64) -> String {
+pub(super) fn plain(value: f64) -> String {
     let size = value.abs();
     let decimals = match size {
         s if s >= 99.95 || s == 0.0 => 0,
@@ -199,6 +223,21 @@ mod tests {
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
         assert!(median(&[]).is_nan());
+    }
+
+    #[test]
+    fn intervals_are_those_of_the_sign_test() {
+        let interval = |count: u32| {
+            let mut figures = Figures::default();
+            (1..=count).for_each(|value| figures.add("x", "", f64::from(value)));
+            figures.interval("x")
+        };
+        assert_eq!(interval(1), None);
+        assert_eq!(interval(5), Some((1.0, 5.0, 0.9375)));
+        assert_eq!(interval(6), Some((1.0, 6.0, 0.96875)));
+        // Tables of the sign test have ranks 2 and 9 of 10, and 6 and 15 of 20.
+        assert_eq!(interval(10).map(|found| (found.0, found.1)), Some((2.0, 9.0)));
+        assert_eq!(interval(20).map(|found| (found.0, found.1)), Some((6.0, 15.0)));
     }
 
     #[test]
