@@ -3,6 +3,7 @@
 use crate::RecordError;
 use crate::error::one_line;
 use crate::truth::{TruthEnd, TruthFile, TruthHeader};
+use crate::wire::last_line::{self, LAST_LINE};
 use crate::wire::whole::Whole;
 use crate::wire::{FORMAT, explain};
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,8 @@ struct Truth {
     run_id: String,
     /// False until the store has ended in an orderly way: a killed one keeps it.
     complete: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_line: Option<String>,
     #[serde(default)]
     tool_version: String,
     #[serde(default)]
@@ -72,6 +75,7 @@ pub(super) fn write(file: &TruthFile) -> Result<String, String> {
         format: FORMAT,
         run_id: file.run_id.clone(),
         complete: end.is_some(),
+        last_line: Some(LAST_LINE.to_owned()),
         tool_version: header.tool_version,
         command: header.command,
         epoch_wall_ns: Whole(header.epoch_wall_ns),
@@ -81,7 +85,7 @@ pub(super) fn write(file: &TruthFile) -> Result<String, String> {
         settings: header.settings,
         end,
     };
-    toml::to_string(&truth).map_err(one_line)
+    toml::to_string(&truth).map(|text| last_line::closed(&text)).map_err(one_line)
 }
 
 /// Reads the text of a `truth.toml`; `path` is for messages.
@@ -97,6 +101,8 @@ pub(super) fn read(text: &str, path: &Path) -> Result<TruthFile, RecordError> {
         Some(_) => {}
     }
     let truth: Truth = table.try_into().map_err(|e| damaged(explain(&e, text)))?;
+    last_line::check(text, truth.last_line.as_deref(), truth.complete, truth.end.is_some())
+        .map_err(damaged)?;
     Ok(domain(truth))
 }
 

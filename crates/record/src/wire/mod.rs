@@ -5,6 +5,7 @@
 //! that would make an old reader wrong gets a new format number and a module of its own beside `v1`.
 
 mod jvm_v1;
+pub(crate) mod last_line;
 mod server_log_v1;
 mod v1;
 pub(crate) mod whole;
@@ -32,7 +33,7 @@ pub(crate) struct RunFile {
 
 /// The text of `run.toml`; `Err` says why it can't be made (a bug, not the world).
 pub(crate) fn write(run: &RunFile) -> Result<String, String> {
-    toml::to_string(&v1::Run::from_domain(run)).map_err(one_line)
+    toml::to_string(&v1::Run::from_domain(run)).map(|text| last_line::closed(&text)).map_err(one_line)
 }
 
 /// Reads the text of a `run.toml`; `path` is for messages.
@@ -47,6 +48,7 @@ pub(crate) fn read(text: &str, path: &Path) -> Result<RunFile, RecordError> {
     match format {
         1 => {
             let run: v1::Run = table.try_into().map_err(|e| damaged(explain(&e, text)))?;
+            run.is_whole(text).map_err(damaged)?;
             run.into_domain().map_err(damaged)
         }
         found if found > FORMAT => {

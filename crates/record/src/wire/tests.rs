@@ -194,6 +194,27 @@ proptest! {
     }
 }
 
+proptest! {
+    /// Also between two lines, where it is still TOML.
+    #[test]
+    fn a_text_that_is_cut_anywhere_is_refused(run in run_files(), at in any::<prop::sample::Index>()) {
+        let text = write(&run).unwrap();
+        let whole = text.trim_end().len();
+        let lines: Vec<usize> = text.match_indices('\n').map(|(end, _)| end).filter(|&end| end < whole).collect();
+        let anywhere = (0..=at.index(whole)).rev().find(|&at| text.is_char_boundary(at)).unwrap();
+        for end in [anywhere, lines[at.index(lines.len())]] {
+            prop_assert!(read_text(&text[..end]).is_err(), "cut at {} of {}", end, whole);
+        }
+    }
+}
+
+#[test]
+fn a_file_of_before_that_says_it_is_complete_has_an_end() {
+    let message =
+        read_text(&SMALLEST.replace("complete = false", "complete = true")).unwrap_err().to_string();
+    assert!(message.contains("`complete = true` and has no `[end]`"), "{message}");
+}
+
 const SMALLEST: &str = "
     format = 1
     run_id = 'ab'

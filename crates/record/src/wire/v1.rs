@@ -2,6 +2,7 @@
 
 use super::RunFile;
 use super::jvm_v1::JvmLog;
+use super::last_line::{self, LAST_LINE};
 use super::server_log_v1::ServerLog;
 use super::whole::Whole;
 use crate::{
@@ -19,6 +20,8 @@ pub(super) struct Run {
     run_id: String,
     /// False until the run has ended in an orderly way: a killed run keeps it.
     complete: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_line: Option<String>,
     #[serde(default)]
     tool_version: String,
     #[serde(default)]
@@ -176,6 +179,7 @@ impl Run {
             format: super::FORMAT,
             run_id: run.run_id.clone(),
             complete: run.end.is_some(),
+            last_line: Some(LAST_LINE.to_owned()),
             tool_version: header.tool_version.clone(),
             command: header.command.clone(),
             client: header.client,
@@ -199,6 +203,11 @@ impl Run {
                 .as_ref()
                 .map(|v| Verdict { state: v.state.clone(), reasons: v.reasons.clone() }),
         }
+    }
+
+    /// `Err` when `text`, which this was read from, lacks its end.
+    pub(super) fn is_whole(&self, text: &str) -> Result<(), String> {
+        last_line::check(text, self.last_line.as_deref(), self.complete, self.end.is_some())
     }
 
     pub(super) fn into_domain(self) -> Result<RunFile, String> {

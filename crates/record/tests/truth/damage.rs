@@ -36,6 +36,19 @@ fn a_finished_log_misses_its_last_parts_too() {
     assert_eq!(unreadable, [("truth/part-0000-000000 to 000002".to_owned(), "missing".to_owned())]);
 }
 
+/// Also between two lines, where it is still TOML and its counts would read as zero.
+#[test]
+fn a_header_that_is_cut_anywhere_is_refused() {
+    let scratch = Scratch::new("truth-cut");
+    in_parts(&scratch, 100).finish(TruthEnd::new(Vec::new())).unwrap();
+    let file = scratch.path().join("truth.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    for end in 0..text.trim_end().len() {
+        fs::write(&file, &text.as_bytes()[..end]).unwrap();
+        assert!(TruthLog::open(scratch.path()).is_err(), "cut at {end} of {}", text.len());
+    }
+}
+
 #[test]
 fn what_is_no_truth_log_is_told_apart() {
     let refused = |scratch: &Scratch| TruthLog::open(scratch.path()).unwrap_err().to_string();

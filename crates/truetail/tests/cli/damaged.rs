@@ -65,6 +65,12 @@ fn a_lost_part_is_missed() {
     assert!(ended.stdout.contains("missing"), "{}", ended.stdout);
 }
 
+/// Still TOML, and whatever would follow is missing.
+fn cut_before<'text>(text: &'text str, line: &str) -> &'text str {
+    let end = text.find(&format!("\n{line}")).unwrap_or_else(|| panic!("no line {line}: {text}"));
+    &text[..=end]
+}
+
 #[test]
 fn nonsense_in_run_toml_is_one_line() {
     let scratch = recorded("nonsense");
@@ -75,6 +81,9 @@ fn nonsense_in_run_toml_is_one_line() {
         "\u{0}\u{1}",
         "format = \"x\"",
         &text[..text.len() / 3],
+        cut_before(&text, "[host]"),
+        cut_before(&text, "[end]"),
+        cut_before(&text, "# end of"),
         &text.replace("format = 1", "format = 99"),
     ] {
         fs::write(&path, damaged).expect("written");

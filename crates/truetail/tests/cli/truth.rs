@@ -1,7 +1,9 @@
 //! A store's truth log, exported and laid over a run.
 
 use crate::program::Scratch;
+use serde_json::Value;
 use std::path::Path;
+use units::Instant;
 
 /// The golden log of `record`.
 fn golden() -> String {
@@ -103,36 +105,67 @@ fn truth_and_measurement_of_a_live_store_are_paired_to_the_last_request() {
     assert!(html.contains("id=\"truth-0\""), "no figure");
 }
 
-/// 280 requests too many wait when the node has joined; 2,000/s of capacity are through with them within a second.
+/// A wake-up that was late by so much, while times should be stable, can make them look unstable.
+const STOOD_STILL: f64 = 20e6;
+
+/// 280 requests too many wait when the node has joined; 2,000/s of capacity are through with them within a second. A host
+/// that stood still after that, as the run's own observers tell, shows as times that are not stable yet, in the store's
+/// log as on the client's side; such a run is repeated.
 #[test]
 fn a_node_that_joins_is_found_with_the_time_until_response_times_are_stable() {
-    let scratch = Scratch::new("truth-join");
+    let mut disturbed = Vec::new();
+    for attempt in 1..=3 {
+        let scratch = Scratch::new(&format!("truth-join-{attempt}"));
+        let join = joined(&scratch);
+        let off = ["truth", "measured"].into_iter().filter(|side| !stable_in_time(&join[side])).count();
+        if off == 0 {
+            shows_the_join(&scratch);
+            return;
+        }
+        let late = longest_hiccup(&scratch, Instant(6_000_000_000));
+        assert!(late >= STOOD_STILL, "not stable in time, and no wake-up later than {late} ns: {join}");
+        disturbed.push((late, join));
+    }
+    panic!("three runs, each of them disturbed: {disturbed:#?}");
+}
+
+/// What truth and measurement say of a node that joined, 2 s long from 4 s on.
+fn joined(scratch: &Scratch) -> Value {
     let store = ["store", "--resp", "127.0.0.1:0", "--postgres", "none", "--truth", "truth"];
     let join = "at=4s streaming=2s dip=60% then=2000/s";
-    // Long beside what this host may stand still for, which must not look like a store that is not stable yet.
-    let timing = ["--service", "100ms", "--capacity", "400/s", "--join", join];
+    // Long beside what a host may stand still for.
+    let timing = ["--service", "300ms", "--capacity", "400/s", "--join", join];
     let mut store = scratch.start(&[&store[..], &timing[..]].concat());
     let line = store.wait_for_result("redis://");
     let url = line.split_whitespace().last().expect("an address").to_owned();
-    let run = ["run", &url, "-w", "noop", "-p", "mode=ping", "-r", "300/s", "-c", "128"];
+    let run = ["run", &url, "-w", "noop", "-p", "mode=ping", "-r", "300/s", "-c", "512"];
     let how = ["--arrivals", "constant", "-d", "14s", "--warmup", "0s", "-o", "a"];
     scratch.truetail(&[&run[..], &how[..]].concat()).judged();
     store.signal(libc::SIGINT);
     store.wait().well();
-
-    let report = ["report", "a", "--truth", "truth"];
-    let join = &scratch.truetail(&[&report[..], &["--json"]].concat()).json()["truth"]["join"];
+    let join = &scratch.truetail(&["report", "a", "--truth", "truth", "--json"]).json()["truth"]["join"];
     assert_eq!((&join["streaming"], &join["measure"]), (&2_000_000_000_u64.into(), &"response_time".into()));
     for name in ["truth", "measured"] {
-        let side = &join[name];
-        let after = side["stable_after"].as_u64();
-        assert!(
-            side["settled"] == "reached" && (Some(2_000_000_000)..=Some(4_000_000_000)).contains(&after),
-            "{join}"
-        );
-        assert!(side["worst_p95"].as_f64() > Some(300e6), "{join}");
+        assert!(join[name]["worst_p95"].as_f64() > Some(900e6), "{join}");
     }
-    let page = scratch.truetail(&report).judged().stdout;
+    join.clone()
+}
+
+fn stable_in_time(side: &Value) -> bool {
+    let after = side["stable_after"].as_u64();
+    side["settled"] == "reached" && (Some(2_000_000_000)..=Some(4_000_000_000)).contains(&after)
+}
+
+/// Nanoseconds; zero without any.
+fn longest_hiccup(scratch: &Scratch, from: Instant) -> f64 {
+    let recording = scratch.recording("a");
+    let hiccups = |source: u16| recording.noise_sources()[usize::from(source)].name.starts_with("hiccup cpu");
+    let seen = recording.noise().expect("noise");
+    seen.iter().filter(|one| hiccups(one.source) && one.end >= from).map(|one| one.value).fold(0.0, f64::max)
+}
+
+fn shows_the_join(scratch: &Scratch) {
+    let page = scratch.truetail(&["report", "a", "--truth", "truth"]).judged().stdout;
     assert!(page.contains("a node joined") && page.contains("after it began to join"), "{page}");
     assert!(scratch.path("a/figures/node-joins.svg").exists(), "no figure");
 }
