@@ -620,3 +620,28 @@ fn short_stalls_in_an_overload_explain_no_more_than_they_last() {
     assert!(share(&found, Cause::ClientStall) < 0.03, "{:#?}", found.causes);
     assert!(share(&found, Cause::PoolWait) > 0.9, "{:#?}", found.causes);
 }
+
+#[test]
+fn what_the_loads_threads_waited_for_a_cpu_is_told_of_each_slow_request() {
+    let stalls = three();
+    let mut run = Pool { client: stalls.clone(), ..Pool::new(21) }.run();
+    runs_on(&mut run, "1", "0");
+    watched(&mut run, 1, &stalls);
+    assert!(attributed(&run).worst.iter().all(|one| one.queued.is_none()), "nobody read it");
+
+    let source = announce(&mut run, "run-queue-wait", Ok(900));
+    let window = 100 * MS;
+    for begin in (0..20 * S).step_by(window as usize) {
+        let stalled = stalls.iter().map(|s| s.1.min(begin + window).saturating_sub(s.0.max(begin))).sum::<u64>();
+        let (begin, end) = (Instant(begin), Instant(begin + window));
+        run.input.noise.push(record::NoiseObservation { source, value: stalled as f64, begin, end });
+    }
+    let found = attributed(&run);
+    let hit = found.worst.iter().filter(|one| one.largest == Cause::ClientStall).collect::<Vec<_>>();
+    assert!(hit.len() >= 15);
+    for one in hit {
+        let queued = one.queued.expect("it was read");
+        assert!(queued.wait == Nanos(50 * MS) && queued.is_whole, "{one:?}");
+        assert!(queued.begin <= one.at && queued.end >= one.at + one.whole, "{one:?}");
+    }
+}

@@ -9,7 +9,7 @@
 use crate::ImportError;
 use crate::figures::{cumulated, number, scaled};
 use crate::format::{Format, Output, TimeUnit, file, name_of, quoted};
-use crate::report::{CountedFrom, Reported, ToolReport};
+use crate::report::{StatedFrom, Reported, ToolReport};
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
@@ -145,7 +145,7 @@ impl Log {
         let intended = measure.strip_prefix("Intended-");
         Some(Reported {
             operation: intended.unwrap_or(&measure).to_owned(),
-            counted_from: if intended.is_some() { CountedFrom::Schedule } else { CountedFrom::Unsaid },
+            counted_from: if intended.is_some() { StatedFrom::Schedule } else { StatedFrom::Unsaid },
             measure,
             ..described(histogram, unit.one())?
         })

@@ -7,7 +7,7 @@ use crate::ImportError;
 use crate::figures::{elapsed, percentile, rate, scaled};
 use crate::format::{Output, quoted};
 use crate::hdr;
-use crate::report::{CountedFrom, Reported, ToolReport};
+use crate::report::{StatedFrom, Reported, ToolReport};
 use serde_json::Value;
 use units::{Nanos, PerSecond};
 
@@ -41,7 +41,7 @@ fn row(name: &str) -> Reported {
     Reported {
         operation: if name == "Totals" { String::new() } else { name.to_owned() },
         measure: "Latency".to_owned(),
-        counted_from: CountedFrom::Send,
+        counted_from: StatedFrom::Send,
         resolution: Some(MICRO),
         ..Reported::default()
     }

@@ -9,7 +9,7 @@ pub(crate) mod aggregated;
 use crate::ImportError;
 use crate::figures::{elapsed, rate};
 use crate::format::{Output, quoted};
-use crate::report::{CountedFrom, ForeignSample, Reported, ToolReport};
+use crate::report::{StatedFrom, ForeignSample, Reported, ToolReport};
 use units::Nanos;
 
 pub(crate) const MICRO: Nanos = Nanos::from_micros(1);
@@ -63,7 +63,7 @@ pub(crate) fn read_log(printed: &Output, logs: &[Output]) -> Result<ToolReport, 
         return Err(ImportError::Nothing { format: "pgbench-log", hint: hint.to_owned() });
     }
     let lagged = row.samples.iter().any(|sample| sample.schedule_lag.is_some());
-    row.counted_from = if lagged { CountedFrom::Schedule } else { summary.counted_from() };
+    row.counted_from = if lagged { StatedFrom::Schedule } else { summary.counted_from() };
     row.describe_samples();
     let failed = row.samples.iter().filter(|sample| sample.failed).count() as u64;
     let mut report = summary.report(row);
@@ -136,8 +136,8 @@ impl Summary {
         report
     }
 
-    fn counted_from(&self) -> CountedFrom {
-        if self.lag.is_some() { CountedFrom::Schedule } else { CountedFrom::Send }
+    fn counted_from(&self) -> StatedFrom {
+        if self.lag.is_some() { StatedFrom::Schedule } else { StatedFrom::Send }
     }
 
     fn report(self, row: Reported) -> ToolReport {

@@ -5,7 +5,7 @@
 use crate::ImportError;
 use crate::figures::{cumulated, elapsed, percentile, rate};
 use crate::format::{Output, quoted};
-use crate::report::{CountedFrom, Reported, ToolReport};
+use crate::report::{StatedFrom, Reported, ToolReport};
 use units::{Nanos, PerSecond};
 
 const MILLI: Nanos = Nanos::from_millis(1);
@@ -82,7 +82,7 @@ impl Reading {
         self.rows.push(Reported {
             operation: name.to_owned(),
             measure: "latency".to_owned(),
-            counted_from: CountedFrom::Send,
+            counted_from: StatedFrom::Send,
             resolution: Some(RESOLUTION),
             ..Reported::default()
         });

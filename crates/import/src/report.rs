@@ -2,19 +2,7 @@
 
 use units::{Nanos, PerSecond, Quantile};
 
-/// The moment that a tool's figures are counted from, as far as its output says it.
-///
-/// This is the tool's claim; whether it holds is for a measurement against known truth to say.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum CountedFrom {
-    /// The moment at which the schedule wanted the request: the figures are response times.
-    Schedule,
-    /// The moment at which the request was sent: the figures are service times.
-    Send,
-    /// The output does not say.
-    #[default]
-    Unsaid,
-}
+pub use record::StatedFrom;
 
 /// What a tool says of one operation, or of all together.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -24,7 +12,7 @@ pub struct Reported {
     /// The tool's own name for what it measured, such as `Intended-READ` or `latency`.
     pub measure: String,
     /// From when the figures count.
-    pub counted_from: CountedFrom,
+    pub counted_from: StatedFrom,
     /// The interval that the figures are of, ns since 1970 or since the log began; `None` for the whole run.
     pub interval: Option<(u64, u64)>,
     /// How many were measured.
@@ -119,7 +107,8 @@ impl Reported {
         {
             return Some(QuantileReading::stated(max));
         }
-        self.bucket_of(q)
+        let (above, at_most) = record::bucket_of(&self.cumulative, self.min, q)?;
+        Some(QuantileReading { above, at_most })
     }
 
     fn order_statistic(&self, q: Quantile) -> Option<Nanos> {
@@ -127,18 +116,6 @@ impl Reported {
         elapsed.sort_unstable();
         let rank = usize::try_from(q.rank(elapsed.len() as u64)).ok()?;
         elapsed.get(rank.checked_sub(1)?).copied()
-    }
-
-    /// Between which two counted values the quantile lies. The first bucket begins at the smallest value, if that is
-    /// known, else at zero.
-    fn bucket_of(&self, q: Quantile) -> Option<QuantileReading> {
-        let (_, total) = *self.cumulative.last()?;
-        let rank = q.rank(total);
-        let at = self.cumulative.iter().position(|(_, count)| *count >= rank)?;
-        let (at_most, _) = self.cumulative[at];
-        let before = at.checked_sub(1).map(|before| self.cumulative[before].0);
-        let above = before.or(self.min).unwrap_or(Nanos::ZERO).min(at_most);
-        Some(QuantileReading { above, at_most })
     }
 
     /// Whether these are requests that the load consists of. YCSB also measures its clean-up, its own checks of
@@ -164,7 +141,7 @@ impl ToolReport {
     ///
     /// One row is that row. Several are put together only where all have samples: quantiles of parts do not make a
     /// quantile of the whole, so that there is `None` for them.
-    pub fn overall(&self, counted_from: CountedFrom) -> Option<Reported> {
+    pub fn overall(&self, counted_from: StatedFrom) -> Option<Reported> {
         let wanted = |row: &&Reported| {
             row.interval.is_none() && row.counted_from == counted_from && row.is_of_requests()
         };

@@ -1,6 +1,6 @@
 //! What a tool's summary states for a recording: the figures, interval by interval where it has them, and what they lack.
 
-use crate::report::{CountedFrom, Reported, ToolReport};
+use crate::report::{StatedFrom, Reported, ToolReport};
 use crate::requests::Gap;
 use crate::{Format, ImportError, hdr, pgbench};
 use std::path::PathBuf;
@@ -90,11 +90,11 @@ fn how_to_log(format: Format) -> &'static str {
 }
 
 fn origin(tool: &str, rows: &[&Reported]) -> Option<Gap> {
-    let has = |from: CountedFrom| rows.iter().any(|row| row.counted_from == from);
-    if has(CountedFrom::Schedule) {
+    let has = |from: StatedFrom| rows.iter().any(|row| row.counted_from == from);
+    if has(StatedFrom::Schedule) {
         return None;
     }
-    if has(CountedFrom::Unsaid) {
+    if has(StatedFrom::Unsaid) {
         let text = format!(
             "{tool} does not say whether its times count from the schedule or from sending: if it ran at a rate, the time \
              that requests were late may be in no figure"

@@ -8,7 +8,7 @@
 use crate::ImportError;
 use crate::figures::{cumulated, elapsed, number, percentile, rate};
 use crate::format::{Output, quoted};
-use crate::report::{CountedFrom, Reported, ToolReport};
+use crate::report::{StatedFrom, Reported, ToolReport};
 use units::{Nanos, PerSecond};
 
 const MILLI: Nanos = Nanos::from_millis(1);
@@ -65,7 +65,7 @@ impl Reading {
                 self.tool = Some(format!("sysbench {number}"));
             }
         } else if line.starts_with("Target transaction rate:") {
-            self.row.counted_from = CountedFrom::Schedule;
+            self.row.counted_from = StatedFrom::Schedule;
         } else if let Some(value) = words.strip_prefix("transactions:") {
             self.transactions = Some(rate(between(value, "(", " per sec")?)?);
         } else if let Some(value) = words.strip_prefix("events/s (eps):") {
@@ -107,8 +107,8 @@ impl Reading {
     fn finish(mut self) -> Option<ToolReport> {
         self.row.measure = "Latency".to_owned();
         self.row.resolution = Some(RESOLUTION);
-        if self.row.counted_from == CountedFrom::Unsaid {
-            self.row.counted_from = CountedFrom::Send;
+        if self.row.counted_from == StatedFrom::Unsaid {
+            self.row.counted_from = StatedFrom::Send;
         }
         if !self.buckets.is_empty() {
             self.row.relative_resolution = Some(BUCKET);

@@ -8,7 +8,7 @@
 use crate::ImportError;
 use crate::figures::{elapsed, number, percentile, rate, scaled};
 use crate::format::{Output, quoted};
-use crate::report::{CountedFrom, ForeignSample, Reported, ToolReport};
+use crate::report::{StatedFrom, ForeignSample, Reported, ToolReport};
 use serde_json::Value;
 use units::{Nanos, Quantile};
 
@@ -214,7 +214,7 @@ fn row<'a>(report: &'a mut ToolReport, measure: &str) -> &'a mut Reported {
         report.rows.push(Reported {
             operation: intended.unwrap_or(measure).to_owned(),
             measure: measure.to_owned(),
-            counted_from: if intended.is_some() { CountedFrom::Schedule } else { CountedFrom::Unsaid },
+            counted_from: if intended.is_some() { StatedFrom::Schedule } else { StatedFrom::Unsaid },
             resolution: Some(MICRO),
             ..Reported::default()
         });
@@ -226,10 +226,10 @@ fn row<'a>(report: &'a mut ToolReport, measure: &str) -> &'a mut Reported {
 /// What the rows say of each other, once all are there.
 pub(crate) fn finish_stated(report: &mut ToolReport) {
     // Where a schedule's figures stand beside them, the others are counted from sending.
-    let both = report.rows.iter().any(|row| row.counted_from == CountedFrom::Schedule);
+    let both = report.rows.iter().any(|row| row.counted_from == StatedFrom::Schedule);
     for row in &mut report.rows {
-        if both && row.counted_from == CountedFrom::Unsaid {
-            row.counted_from = CountedFrom::Send;
+        if both && row.counted_from == StatedFrom::Unsaid {
+            row.counted_from = StatedFrom::Send;
         }
         if row.count.is_none() && !row.samples.is_empty() {
             row.describe_samples();
@@ -237,7 +237,7 @@ pub(crate) fn finish_stated(report: &mut ToolReport) {
     }
     // Compound operations are made of others, which are counted already.
     let counted =
-        report.rows.iter().filter(|row| row.is_of_requests() && row.counted_from != CountedFrom::Schedule);
+        report.rows.iter().filter(|row| row.is_of_requests() && row.counted_from != StatedFrom::Schedule);
     let ended: Vec<&(String, u64)> = counted.flat_map(|row| &row.returns).collect();
     if !ended.is_empty() {
         let bad = ended.iter().filter(|(status, _)| status != "OK");

@@ -1,7 +1,7 @@
 //! Outputs as the tools wrote them, and what is read of them. Where a tool says a thing twice, in a log and in its
 //! summary, both readings are held against each other.
 
-use import::{CountedFrom, ForeignSample, Format, Reported, TimeUnit, ToolReport};
+use import::{StatedFrom, ForeignSample, Format, Reported, TimeUnit, ToolReport};
 use std::path::{Path, PathBuf};
 use units::{Nanos, Quantile};
 
@@ -66,7 +66,7 @@ fn ycsb_text_keeps_each_operation_and_both_measures() {
     assert_eq!(report.errors, Some(0));
 
     let read = row(&report, "READ");
-    assert_eq!((read.operation.as_str(), read.counted_from), ("READ", CountedFrom::Send));
+    assert_eq!((read.operation.as_str(), read.counted_from), ("READ", StatedFrom::Send));
     assert_eq!((read.count, read.min, read.max), (Some(3025), Some(micros(41)), Some(micros(51_743))));
     assert_eq!(read.mean, Some(Nanos(522_753)));
     assert_eq!((stated(read, 0.99), stated(read, 0.999)), (micros(5_311), micros(38_911)));
@@ -74,16 +74,16 @@ fn ycsb_text_keeps_each_operation_and_both_measures() {
     assert_eq!(read.quantile(q(0.75)), None, "nothing is interpolated");
 
     let intended = row(&report, "Intended-READ");
-    assert_eq!((intended.operation.as_str(), intended.counted_from), ("READ", CountedFrom::Schedule));
+    assert_eq!((intended.operation.as_str(), intended.counted_from), ("READ", StatedFrom::Schedule));
     assert_eq!((stated(intended, 0.99), stated(intended, 0.9999)), (micros(209_663), micros(228_095)));
 }
 
 #[test]
 fn ycsb_quantiles_of_several_operations_make_none_of_all() {
     let report = printed(Format::Ycsb, "ycsb-both.txt");
-    assert_eq!(report.overall(CountedFrom::Schedule), None);
+    assert_eq!(report.overall(StatedFrom::Schedule), None);
     let single = printed(Format::Ycsb, "ycsb-logged.txt");
-    let all = single.overall(CountedFrom::Schedule).expect("the run has one operation");
+    let all = single.overall(StatedFrom::Schedule).expect("the run has one operation");
     assert_eq!((all.measure.as_str(), stated(&all, 0.999)), ("Intended-READ", micros(164_607)));
 }
 
@@ -91,10 +91,10 @@ fn ycsb_quantiles_of_several_operations_make_none_of_all() {
 fn ycsb_alone_does_not_say_what_it_counts_from() {
     let report = printed(Format::Ycsb, "ycsb-failed.txt");
     let read = row(&report, "READ");
-    assert_eq!(read.counted_from, CountedFrom::Unsaid);
+    assert_eq!(read.counted_from, StatedFrom::Unsaid);
     assert_eq!(read.count, Some(49));
     assert_eq!(report.errors, Some(151), "reads that found nothing");
-    let only = report.overall(CountedFrom::Unsaid).expect("one operation, its failures and clean-up aside");
+    let only = report.overall(StatedFrom::Unsaid).expect("one operation, its failures and clean-up aside");
     assert_eq!(only.operation, "READ");
 }
 
@@ -126,7 +126,7 @@ fn ycsb_raw_rows_give_the_quantiles_that_ycsb_made_of_them() {
         let (_, printed) = row.quantiles.iter().find(|(at, _)| at.get() == 0.99).expect("printed");
         assert_eq!(stated(row, 0.99), *printed, "{measure}");
     }
-    let all = report.overall(CountedFrom::Schedule).expect("samples can be put together");
+    let all = report.overall(StatedFrom::Schedule).expect("samples can be put together");
     assert_eq!((all.samples.len(), all.count), (300, Some(300)));
     let (reads, updates) = (row(&report, "Intended-READ"), row(&report, "Intended-UPDATE"));
     assert_eq!(all.max, reads.max.max(updates.max));
@@ -164,7 +164,7 @@ fn hdr_logs_of_ycsb_hold_what_ycsb_printed() {
             );
         }
     }
-    assert_eq!(row(&logged, "Intended-READ").counted_from, CountedFrom::Schedule);
+    assert_eq!(row(&logged, "Intended-READ").counted_from, StatedFrom::Schedule);
 }
 
 #[test]
@@ -202,16 +202,16 @@ fn pgbench_summary_is_read() {
     let report = printed(Format::Pgbench, "pgbench-rate.txt");
     assert_eq!((report.tool.as_str(), report.errors), ("pgbench 15.18", Some(0)));
     assert!((rate_of(&report) - 488.935_934).abs() < 1e-6);
-    let all = report.overall(CountedFrom::Schedule).expect("counted from the schedule");
+    let all = report.overall(StatedFrom::Schedule).expect("counted from the schedule");
     assert_eq!((all.count, all.mean, all.max), (Some(485), Some(micros(238)), None));
     let failing = printed(Format::Pgbench, "pgbench-failing.txt");
-    assert_eq!((failing.errors, failing.rows[0].counted_from), (Some(43), CountedFrom::Send));
+    assert_eq!((failing.errors, failing.rows[0].counted_from), (Some(43), StatedFrom::Send));
 }
 
 #[test]
 fn pgbench_logs_with_a_rate_hold_the_lag_in_their_time() {
     let report = logged("rate", 2);
-    let all = report.overall(CountedFrom::Schedule).expect("counted from the schedule");
+    let all = report.overall(StatedFrom::Schedule).expect("counted from the schedule");
     assert_eq!(all.count, Some(485));
     assert_eq!(all.mean.expect("samples").0 / 1_000, 238, "the summary: 0.238 ms");
     let lag = |sample: &ForeignSample| sample.schedule_lag.expect("with -R each has one").0;
@@ -241,7 +241,7 @@ fn pgbench_transactions_that_were_skipped_or_failed_have_no_time() {
     let report = logged("failing", 2);
     assert_eq!((report.skipped, report.errors), (Some(0), Some(43)));
     assert_eq!((report.rows[0].samples.len(), report.rows[0].count), (75, Some(32)));
-    assert_eq!(report.rows[0].counted_from, CountedFrom::Send);
+    assert_eq!(report.rows[0].counted_from, StatedFrom::Send);
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn sysbench_report_and_histogram_agree() {
     let report = printed(Format::Sysbench, "sysbench-rate.txt");
     assert_eq!((report.tool.as_str(), report.errors), ("sysbench 1.0.20", Some(0)));
     assert!((rate_of(&report) - 529.52).abs() < 1e-6);
-    let all = report.overall(CountedFrom::Schedule).expect("with --rate");
+    let all = report.overall(StatedFrom::Schedule).expect("with --rate");
     assert_eq!((all.count, all.mean, all.max), (Some(1_594), Some(micros(190)), Some(micros(2_660))));
     assert_eq!(all.cumulative.last().map(|(_, count)| *count), Some(1_594), "the table counts all");
     assert_eq!(stated(&all, 0.99), micros(700));
@@ -281,7 +281,7 @@ fn sysbench_report_and_histogram_agree() {
     assert!(micros(2_000) < above && at_most == micros(2_662), "{above:?} {at_most:?}");
 
     let closed = printed(Format::Sysbench, "sysbench-closed.txt");
-    assert_eq!((closed.rows[0].counted_from, closed.rows[0].count), (CountedFrom::Send, Some(261_700)));
+    assert_eq!((closed.rows[0].counted_from, closed.rows[0].count), (StatedFrom::Send, Some(261_700)));
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn redis_benchmark_text_gives_quantiles_and_counts() {
     );
     // 99.805 % at 4551, then 99.845 % at 5103, 99.902 % at 5639.
     assert_eq!(bucket(get, 0.999), (micros(5_103), micros(5_639)));
-    assert_eq!(get.counted_from, CountedFrom::Send);
+    assert_eq!(get.counted_from, StatedFrom::Send);
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn memtier_table_is_read() {
     let names: Vec<&str> = report.rows.iter().map(|row| row.operation.as_str()).collect();
     assert_eq!(names, ["Sets", "Gets", ""], "Waits have no figures, and the distribution is another table");
     assert!((rate_of(&report) - 78_391.78).abs() < 1e-6);
-    let all = report.overall(CountedFrom::Send).expect("the line of totals");
+    let all = report.overall(StatedFrom::Send).expect("the line of totals");
     assert_eq!((all.mean, stated(&all, 0.999)), (Some(Nanos(1_012_590)), micros(12_671)));
     let old = "ALL STATS\n====\nType Ops/sec Hits/sec Misses/sec Latency KB/sec\n----\nTotals 10.5 1.0 2.0 0.25000 7.1\n";
     let report = import::read(Format::Memtier, old, &[]).expect("before 1.3: the average alone");
@@ -346,7 +346,7 @@ fn memtier_document_is_read_with_its_histogram() {
     );
     let report = import::read(Format::Memtier, &document, &[]).expect("a report");
     assert_eq!((report.rows.len(), report.errors), (1, Some(3)), "Gets were not used");
-    let all = report.overall(CountedFrom::Send).expect("totals");
+    let all = report.overall(StatedFrom::Send).expect("totals");
     assert_eq!((stated(&all, 0.999), all.max), (micros(8_135), Some(micros(51_167))));
     let (above, at_most) = bucket(&all, 0.99);
     assert!(above < at_most && at_most < micros(52_000), "{above:?} {at_most:?}");
@@ -378,6 +378,6 @@ fn csv_columns_carry_their_units() {
     assert_eq!(operation(&report, "SET").samples[0].completed_wall_ns, None);
 
     let scheduled = import::read(Format::Csv, "response_us\n5\n7\n9\n", &[]).expect("a report");
-    let all = scheduled.overall(CountedFrom::Schedule).expect("response times");
+    let all = scheduled.overall(StatedFrom::Schedule).expect("response times");
     assert_eq!((all.count, all.mean, stated(&all, 0.5)), (Some(3), Some(micros(7)), micros(7)));
 }

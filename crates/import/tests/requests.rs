@@ -296,7 +296,7 @@ fn aggregated_logs_are_statements_interval_by_interval() {
     assert_eq!(total.count, Some(8_140));
     let gaps = import::summary_gaps(Format::PgbenchLog, &report);
     assert!(gaps.iter().any(|gap| gap.text.contains("8,140 of the 10,052")), "{gaps:?}");
-    assert_eq!(total.counted_from, import::CountedFrom::Schedule);
+    assert_eq!(total.counted_from, import::StatedFrom::Schedule);
     assert_eq!(total.max.map(|max| max.0), Some(2_825_000));
     assert_eq!(intervals.len(), 5);
     assert_eq!(intervals.iter().filter_map(|row| row.count).sum::<u64>(), 8_140);

@@ -3,7 +3,7 @@
 //! A template is split into words as a shell does, and then `{host}`, `{port}`, `{rate}` and so on are replaced within the
 //! words: what is filled in never becomes a word of its own, and no shell ever sees it.
 
-use import::{CountedFrom, Format};
+use import::{StatedFrom, Format};
 use load::arrivals::Process;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ pub struct Invocation {
     /// Whether it takes a rate.
     pub pacing: Pacing,
     /// Which of its rows is graded, where its output has several or does not say what they count from.
-    pub counted_from: CountedFrom,
+    pub counted_from: StatedFrom,
     /// Run before, to its end, if there is one: it fills the store.
     pub prepare: Option<&'static str>,
     /// The load itself.
@@ -110,7 +110,7 @@ const YCSB: Invocation = Invocation {
     format: Format::Ycsb,
     protocol: Protocol::Resp,
     pacing: Pacing::Rate,
-    counted_from: CountedFrom::Unsaid,
+    counted_from: StatedFrom::Unsaid,
     prepare: Some(ycsb_resp!("-load")),
     command: ycsb_measured!(ycsb_resp, "-p measurement.interval=op"),
     setup: &[],
@@ -133,7 +133,7 @@ pub const INVOCATIONS: [Invocation; 7] = [
         format: Format::PgbenchLog,
         protocol: Protocol::Postgres,
         pacing: Pacing::Rate,
-        counted_from: CountedFrom::Schedule,
+        counted_from: StatedFrom::Schedule,
         prepare: None,
         command: "pgbench -n -f {dir}/select1.sql -R {rate} -T {seconds} -c {sessions} -l \
             --log-prefix={dir}/pgbench_log -h {host} -p {port} -U postgres postgres",
@@ -147,7 +147,7 @@ pub const INVOCATIONS: [Invocation; 7] = [
         format: Format::Sysbench,
         protocol: Protocol::Postgres,
         pacing: Pacing::Rate,
-        counted_from: CountedFrom::Schedule,
+        counted_from: StatedFrom::Schedule,
         prepare: None,
         command: "sysbench {dir}/select1.lua --db-driver=pgsql --pgsql-host={host} --pgsql-port={port} \
             --pgsql-user=postgres --pgsql-db=postgres --threads={sessions} --time={seconds} --events=0 --rate={rate} \
@@ -162,7 +162,7 @@ pub const INVOCATIONS: [Invocation; 7] = [
         format: Format::RedisBenchmark,
         protocol: Protocol::Resp,
         pacing: Pacing::Closed,
-        counted_from: CountedFrom::Send,
+        counted_from: StatedFrom::Send,
         prepare: None,
         command: "redis-benchmark -h {host} -p {port} -c {sessions} -n {requests} -t get --precision 3",
         setup: &[],

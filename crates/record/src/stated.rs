@@ -2,7 +2,8 @@
 
 use units::{Instant, Nanos, Quantile};
 
-/// The moment that a tool's figures count from, as far as it says it.
+/// The moment that a tool's figures count from, as far as it says it: its claim, which a measurement against known truth may
+/// refute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum StatedFrom {
     /// The moment at which the schedule wanted the request: the figures are response times.
@@ -78,17 +79,23 @@ impl Stated {
         if let Some(max) = self.max.filter(|_| q.get() >= 1.0) {
             return StatedQuantile::Told(max);
         }
-        self.bucket_of(q).unwrap_or(StatedQuantile::NotTold)
+        let bucket = bucket_of(&self.cumulative, self.min, q);
+        bucket.map_or(StatedQuantile::NotTold, |(above, at_most)| StatedQuantile::Within(above, at_most))
     }
+}
 
-    /// The first bucket begins at the smallest value, if that is known, else at zero.
-    fn bucket_of(&self, q: Quantile) -> Option<StatedQuantile> {
-        let (_, total) = *self.cumulative.last()?;
-        let rank = q.rank(total);
-        let at = self.cumulative.iter().position(|(_, count)| *count >= rank)?;
-        let (at_most, _) = self.cumulative[at];
-        let before = at.checked_sub(1).map(|before| self.cumulative[before].0);
-        let above = before.or(self.min).unwrap_or(Nanos::ZERO).min(at_most);
-        Some(StatedQuantile::Within(above, at_most))
-    }
+/// Between which two counted values a quantile lies, above the first and at most the second; `cumulative` has values and how many
+/// took at most that long, ascending in both. The first bucket begins at the smallest value, if that is known, else at zero.
+/// `None` where nothing was counted. O(n).
+pub fn bucket_of(
+    cumulative: &[(Nanos, u64)],
+    min: Option<Nanos>,
+    q: Quantile,
+) -> Option<(Nanos, Nanos)> {
+    let (_, total) = *cumulative.last()?;
+    let rank = q.rank(total);
+    let at = cumulative.iter().position(|(_, count)| *count >= rank)?;
+    let (at_most, _) = cumulative[at];
+    let before = at.checked_sub(1).map(|before| cumulative[before].0);
+    Some((before.or(min).unwrap_or(Nanos::ZERO).min(at_most), at_most))
 }

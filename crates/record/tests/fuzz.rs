@@ -4,6 +4,8 @@
 
 mod fixture;
 mod resealed;
+#[path = "stated/content.rs"]
+mod stated;
 
 use clock::Anchor;
 use fixture::{Scratch, header, realistic};
@@ -27,7 +29,7 @@ const ROWS: usize = 60;
 /// What reading a few kilobytes may ask for at once, whatever they say of themselves.
 const ALLOCATION_MAX: usize = 256 << 20;
 
-/// A small recording with all four tables, cut short, so that each of them is one part.
+/// A small recording with all five tables, cut short, so that each of them is one part.
 fn written(label: &str) -> Scratch {
     let scratch = Scratch::new(label);
     let mut writer = RecordingWriter::create(scratch.path(), &header(Provenance::Simulated)).unwrap();
@@ -52,12 +54,16 @@ fn written(label: &str) -> Scratch {
         });
         writer.event(Event { kind: EventKind::ALL[n as usize % 10], begin, end, subject, detail });
     }
+    writer.set_stated(&stated::stated()).unwrap();
     writer.close_part().unwrap();
     scratch
 }
 
 fn part(scratch: &Scratch, table: &str) -> PathBuf {
-    scratch.path().join(table).join("part-0000-000000.parquet")
+    match table {
+        "stated" => scratch.path().join("stated.parquet"),
+        _ => scratch.path().join(table).join("part-0000-000000.parquet"),
+    }
 }
 
 /// Reads all that there is to read: how many files can't be used.
@@ -76,6 +82,7 @@ fn read_everything(path: &Path) -> Vec<(String, String)> {
     recording.events().unwrap();
     recording.noise().unwrap();
     recording.anchors().unwrap();
+    recording.stated().unwrap();
     recording.unreadable()
 }
 
@@ -161,6 +168,11 @@ fn fuzz_events_behind_matching_checksums() {
 #[test]
 fn fuzz_anchors_behind_matching_checksums() {
     fuzz("anchors", "anchors", 500);
+}
+
+#[test]
+fn fuzz_statements_behind_matching_checksums() {
+    fuzz("stated", "stated", 500);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! What all pages say of whose the tail is, in the same words.
 
 use crate::text::{count, time};
-use analysis::attribution::{CauseRow, Held, Piece, Ran, SlowRequest, Threshold, Watched};
+use analysis::attribution::{CauseRow, Held, Piece, Queued, Ran, SlowRequest, Threshold, Watched};
 use analysis::{Attribution, Cause};
-use units::{Nanos, format_nanos};
+use units::{Instant, Nanos, format_nanos};
 
 /// A cause that explains less is not in the sentence.
 const TOLD: f64 = 0.01;
@@ -223,12 +223,21 @@ pub(crate) fn timeline(one: &SlowRequest) -> String {
     if short >= least.max(1) {
         words.push(format!("{} in {short_count} short pieces", time(short as f64)));
     }
+    words.extend(one.queued.filter(|queued| queued.wait.0 >= least.max(1)).map(run_queue));
     for mark in one.marks.iter().take(2) {
         let after = format_nanos(Nanos(mark.at.0.saturating_sub(one.at.0)));
         let subject = if mark.subject.is_empty() { String::new() } else { format!(" {}", mark.subject) };
         words.push(format!("[{}{subject} after {after}]", mark.kind.name()));
     }
     words.join(", ")
+}
+
+/// What the load's threads waited for a CPU, in the windows around the request.
+fn run_queue(queued: Queued) -> String {
+    let least = if queued.is_whole { "" } else { "at least " };
+    let second = |at: Instant| format!("{:.3}", at.0 as f64 / 1e9);
+    let (wait, begin, end) = (time(queued.wait.0 as f64), second(queued.begin), second(queued.end));
+    format!("[threads of the load waited {least}{wait} for a CPU from {begin} to {end} s]")
 }
 
 fn piece((piece, held): &(Piece, Option<&Held>)) -> String {

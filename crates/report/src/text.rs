@@ -15,6 +15,7 @@ pub(crate) mod prove;
 mod repeats;
 mod scopes;
 mod server_log;
+mod sheet;
 mod staleness;
 mod stated;
 mod table;

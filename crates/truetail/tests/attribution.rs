@@ -71,6 +71,13 @@ fn load<'a>(url: &'a str, cpus: &'a str) -> Vec<&'a str> {
         .concat()
 }
 
+fn with_observers<'a>(mut load: Vec<&'a str>, observers: &'a str) -> Vec<&'a str> {
+    for argument in load.iter_mut().filter(|argument| **argument == "hiccup=1ms") {
+        *argument = observers;
+    }
+    load
+}
+
 fn first_cpu() -> String {
     load::available_cpus().first().expect("a CPU").to_string()
 }
@@ -189,13 +196,19 @@ fn a_cpu_that_is_burnt_is_the_clients_stall() {
     }
     let scratch = Scratch::new("attribution-burnt");
     let (store, url) = store(&scratch);
-    let mut run = scratch.start(&load(&url, &cpu));
+    let mut run = scratch.start(&with_observers(load(&url, &cpu), "hiccup=1ms,threads"));
     let windows =
         planted(&mut run, |_| burn(number, Nanos::from_millis(20)).expect("it was permitted a moment ago"));
     run.wait().judged();
     store.signal(libc::SIGTERM);
     store.wait().well();
     assert_right(put_down(&scratch, "6ms", &windows, &STALLS));
+    // The worker wanted the CPU meanwhile, as the scheduler says.
+    let (found, epoch) = attribution(&scratch, "6ms");
+    let worst = found["worst"].as_array().expect("slow requests");
+    let affected: Vec<&Value> = worst.iter().filter(|one| is_in(one, epoch, &windows)).collect();
+    let waited = |one: &&&Value| one["queued"]["wait"].as_u64() > Some(10_000_000);
+    assert_right((affected.len(), affected.iter().filter(waited).count()));
 }
 
 /// Who watches sees this process in the stalls that it makes, and says so.
@@ -212,11 +225,7 @@ fn whoever_burns_a_cpu_is_named() {
     }
     let scratch = Scratch::new("attribution-who");
     let (store, url) = store(&scratch);
-    let mut arguments = load(&url, &cpu);
-    for argument in arguments.iter_mut().filter(|argument| **argument == "hiccup=1ms") {
-        *argument = "hiccup=1ms,who";
-    }
-    let mut run = scratch.start(&arguments);
+    let mut run = scratch.start(&with_observers(load(&url, &cpu), "hiccup=1ms,who"));
     let windows =
         planted(&mut run, |_| burn(number, Nanos::from_millis(20)).expect("it was permitted a moment ago"));
     run.wait().judged();

@@ -2,6 +2,7 @@
 
 use super::cpus::{Users, unseen};
 use super::names::{CHECKPOINTS, HARNESS_JVM, HICCUP_CPU};
+use super::queued::RunQueue;
 use super::ran::{self, Turns};
 use super::{Cause, Watched};
 use crate::input::{Input, Plan};
@@ -45,6 +46,8 @@ pub(super) struct Observed {
     pub(super) met: Vec<Met>,
     /// One for each recording.
     pub(super) turns: Vec<Turns>,
+    /// One for each recording.
+    pub(super) run_queues: Vec<RunQueue>,
     /// Causes that were looked for, or should have been.
     pub(super) watched: BTreeMap<Cause, Watched>,
     pub(super) notes: Vec<String>,
@@ -82,6 +85,7 @@ impl Observed {
             let on_axis = |at: Instant| plan.on_axis(index, at).get().map(|at| at.0);
             all.add_stalls(input, &mut met, on_axis);
             all.turns.push(Turns::of(input, on_axis));
+            all.run_queues.push(RunQueue::of(input, on_axis));
             let events = input.events.iter().chain(&input.repeated);
             events.for_each(|event| add_event(event, &mut met, on_axis));
             met.moments.sort_unstable_by_key(|moment| moment.0);

@@ -26,7 +26,8 @@
 //! an outage needs no test: that no session was left is known.
 //!
 //! **Who ran.** Where somebody watched who had the CPUs, the stalls of each cause are put down to those that ran, and what is left
-//! to nobody on this host ([`Ran`]). That explains stalls, not requests: it changes no piece.
+//! to nobody on this host ([`Ran`]). That explains stalls, not requests: it changes no piece. So it is with the time that the load's
+//! own threads waited for a CPU around a request ([`Queued`]).
 //!
 //! `docs/attribution.md` says this in plain words, and when it misleads.
 
@@ -36,12 +37,13 @@ mod cpus;
 mod cut;
 mod lanes;
 mod model;
+mod queued;
 mod ran;
 mod table;
 mod usual;
 
 pub use model::{
-    Attribution, Cause, CauseInterval, CauseRow, Held, Mark, Piece, Ran, Runner, SlowLimit, SlowPoint,
+    Attribution, Cause, CauseInterval, CauseRow, Held, Mark, Piece, Queued, Ran, Runner, SlowLimit, SlowPoint,
     SlowRequest, Threshold, Watched,
 };
 
@@ -62,6 +64,8 @@ pub mod names {
     pub const RAN: &str = "ran cpu ";
     /// Between the CPU and the name.
     pub const RAN_NAME: &str = ": ";
+    /// Noise source: how long threads of the load wanted to run and had no CPU, all together, ns.
+    pub const RUN_QUEUE_WAIT: &str = "run-queue-wait";
     /// Noise source that says whether the server's checkpoints were asked for; they are events themselves.
     pub const CHECKPOINTS: &str = "checkpoints";
     /// How the subject of a pause of the load tool's own JVM begins.

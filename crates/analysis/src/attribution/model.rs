@@ -238,6 +238,19 @@ pub struct Piece {
     pub is_behind: bool,
 }
 
+/// How long threads of the load wanted to run and had no CPU around a request, by the scheduler's own account.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Queued {
+    /// All threads together; zero was read, too.
+    pub wait: Nanos,
+    /// From where on the windows reach that were read and overlap the request.
+    pub begin: Instant,
+    /// And to where.
+    pub end: Instant,
+    /// Whether they cover the request; else it may have been more.
+    pub is_whole: bool,
+}
+
 /// Something that happened while the request was under way, at a moment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mark {
@@ -272,6 +285,8 @@ pub struct SlowRequest {
     pub pieces: Vec<Piece>,
     /// For each piece who had the CPUs; `None` where it is no stall's, is behind one, or nobody watched that.
     pub held: Vec<Option<Held>>,
+    /// What the load's threads waited for a CPU meanwhile; `None` where nobody read that.
+    pub queued: Option<Queued>,
     /// Moments within it, in order, at most 20: a phase that began, a session that was lost.
     pub marks: Vec<Mark>,
 }

@@ -3,7 +3,7 @@
 use crate::ImportError;
 use crate::figures::{decimal, elapsed};
 use crate::format::{TimeUnit, quoted};
-use crate::report::CountedFrom;
+use crate::report::StatedFrom;
 use std::borrow::Cow;
 use units::{Nanos, Outcome};
 
@@ -137,10 +137,10 @@ pub(crate) struct Columns {
 }
 
 /// A length of time that counts from somewhere: the first that there is decides.
-const MEASURES: [(Role, &str, CountedFrom); 3] = [
-    (Role::Response, "response", CountedFrom::Schedule),
-    (Role::Elapsed, "elapsed", CountedFrom::Unsaid),
-    (Role::Service, "service", CountedFrom::Send),
+const MEASURES: [(Role, &str, StatedFrom); 3] = [
+    (Role::Response, "response", StatedFrom::Schedule),
+    (Role::Elapsed, "elapsed", StatedFrom::Unsaid),
+    (Role::Service, "service", StatedFrom::Send),
 ];
 
 impl Columns {
@@ -217,7 +217,7 @@ impl Columns {
     }
 
     /// Name and origin of the length of time that there is a column of.
-    pub(crate) fn measure(&self) -> Option<(&'static str, CountedFrom)> {
+    pub(crate) fn measure(&self) -> Option<(&'static str, StatedFrom)> {
         MEASURES.iter().find(|(role, ..)| self.has(*role)).map(|(_, name, from)| (*name, *from))
     }
 

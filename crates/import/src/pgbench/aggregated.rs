@@ -7,7 +7,7 @@
 use super::{MICRO, Summary};
 use crate::ImportError;
 use crate::format::{Format, Output, file, name_of, quoted};
-use crate::report::{CountedFrom, Reported, ToolReport};
+use crate::report::{StatedFrom, Reported, ToolReport};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use units::Nanos;
@@ -62,7 +62,7 @@ impl Interval {
         self.skipped = self.skipped.saturating_add(other.skipped);
     }
 
-    fn row(&self, interval: Option<(u64, u64)>, counted_from: CountedFrom) -> Reported {
+    fn row(&self, interval: Option<(u64, u64)>, counted_from: StatedFrom) -> Reported {
         let some = self.count > 0;
         let time = |us: f64| Nanos((us * 1_000.0).round() as u64);
         let mean = self.sum_us / self.count.max(1) as f64;
@@ -102,7 +102,7 @@ pub(crate) fn read(printed: &str, files: &[PathBuf]) -> Result<ToolReport, Impor
         let hint = "the log files hold no transaction".to_owned();
         return Err(ImportError::Nothing { format: NAME, hint });
     }
-    let from = if total.has_lag { CountedFrom::Schedule } else { summary.counted_from() };
+    let from = if total.has_lag { StatedFrom::Schedule } else { summary.counted_from() };
     // Intervals are as long as the least step between their begins; pgbench leaves out those without a transaction.
     let starts: Vec<u64> = intervals.keys().copied().collect();
     let step = starts.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(1).max(1);

@@ -5,7 +5,7 @@ use super::{Gap, Log, Logged, Outputs, PassFacts, Take};
 use crate::ImportError;
 use crate::csv::{ColumnMap, Columns, Role};
 use crate::format::{name_of, quoted};
-use crate::report::{CountedFrom, ToolReport};
+use crate::report::{StatedFrom, ToolReport};
 use std::path::{Path, PathBuf};
 use units::{Nanos, Outcome};
 
@@ -109,7 +109,7 @@ fn logged<'a>(columns: &Columns, line: &'a str) -> Result<Logged<'a>, String> {
     };
     // `start` is where the length of time begins, whatever that is.
     let (measure, from) = columns.measure().unwrap_or_default();
-    let is_response = from == CountedFrom::Schedule;
+    let is_response = from == StatedFrom::Schedule;
     let mut intended = row.intended.or(row.start.filter(|_| is_response));
     let mut sent = row.sent.or(row.start.filter(|_| !is_response));
     let service = row.service.or(row.elapsed.filter(|_| measure == "elapsed"));
@@ -122,7 +122,7 @@ fn logged<'a>(columns: &Columns, line: &'a str) -> Result<Logged<'a>, String> {
         );
     intended = intended.or_else(|| before(completed, row.response));
     sent = sent.or_else(|| before(completed, service));
-    if from != CountedFrom::Unsaid || row.intended.is_some() || row.sent.is_some() {
+    if from != StatedFrom::Unsaid || row.intended.is_some() || row.sent.is_some() {
         sent = sent.or_else(|| after(intended, row.lag));
         intended = intended.or_else(|| before(sent, row.lag));
     }
@@ -153,9 +153,9 @@ impl Seen {
         let (_, from) = columns.measure().unwrap_or_default();
         let has_sent = columns.has(Role::Sent) || columns.has(Role::Service);
         self.has_intended |= columns.has(Role::Intended)
-            || from == CountedFrom::Schedule
+            || from == StatedFrom::Schedule
             || (columns.has(Role::Lag) && has_sent);
-        let says_from = from != CountedFrom::Unsaid || columns.has(Role::Sent);
+        let says_from = from != StatedFrom::Unsaid || columns.has(Role::Sent);
         let lengths = columns.measure().is_some();
         self.is_unsaid |= lengths && !says_from;
         self.lag_is_unsaid |= columns.has(Role::Lag) && !says_from && !columns.has(Role::Intended);

@@ -18,7 +18,7 @@ pub use gaps::{Gap, Weight};
 pub use survey::{LoggedPhase, Request, Survey};
 
 use crate::csv::ColumnMap;
-use crate::{CountedFrom, ForeignSample, Format, ImportError, Reported, ToolReport};
+use crate::{StatedFrom, ForeignSample, Format, ImportError, Reported, ToolReport};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use survey::Names;
@@ -148,7 +148,7 @@ pub(crate) fn collected(files: &[PathBuf]) -> Result<ToolReport, ImportError> {
     let row = |operation: &String| Reported {
         operation: operation.clone(),
         measure: "Latency".to_owned(),
-        counted_from: CountedFrom::Send,
+        counted_from: StatedFrom::Send,
         resolution: Some(survey.length_resolution),
         ..Reported::default()
     };

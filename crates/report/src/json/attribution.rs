@@ -1,7 +1,7 @@
 //! Whose tail it is.
 
 use super::{estimate, verdict};
-use analysis::attribution::{CauseRow, Held, Piece, Ran, SlowRequest, Threshold, Watched};
+use analysis::attribution::{CauseRow, Held, Piece, Queued, Ran, SlowRequest, Threshold, Watched};
 use analysis::{Analysis, Attribution};
 use serde_json::{Value, json};
 
@@ -103,6 +103,7 @@ fn request(one: &SlowRequest) -> Value {
             "held_by_nobody": nobody,
         })
     };
+    let queued = |q: Queued| json!({"wait": q.wait.0, "begin": q.begin.0, "end": q.end.0, "whole": q.is_whole});
     let marks = one.marks.iter();
     json!({
         "request": one.seq,
@@ -114,6 +115,7 @@ fn request(one: &SlowRequest) -> Value {
         "took": one.whole.0,
         "largest": one.largest.key(),
         "pieces": one.pieces.iter().zip(&one.held).map(piece).collect::<Vec<_>>(),
+        "queued": one.queued.map(queued),
         "marks": marks.map(|m| json!({"at": m.at.0, "event": m.kind.name(), "of": m.subject})).collect::<Vec<_>>(),
     })
 }

@@ -1,6 +1,6 @@
 //! The page of a proof: truetail's scenarios, the league of foreign tools, the experiments.
 
-use super::paint::{Paint, wrap};
+use super::sheet::Sheet;
 use super::table::Table;
 use super::{TextOptions, count, time};
 use crate::prove::{VERDICTS, factor_words, headline, worst_factor};
@@ -13,8 +13,7 @@ use stats::Settled;
 
 /// The whole page: the verdict first, then 9 lines for each scenario.
 pub fn prove_page(proof: &Proof, options: &TextOptions) -> String {
-    let mut page =
-        Page { paint: Paint { colour: options.colour }, width: options.width, text: String::new() };
+    let mut page = Sheet::new(options);
     let verdict = match proof.verdict() {
         Some(passed) => page.verdict(passed),
         None => "not graded".to_owned(),
@@ -25,7 +24,7 @@ pub fn prove_page(proof: &Proof, options: &TextOptions) -> String {
         page.tools(&proof.tools);
     }
     if let Some(result) = &proof.nosqlmark {
-        page.text.push('\n');
+        page.blank();
         page.text += &super::nosqlmark::page(result, &page.paint, page.width);
     }
     if let Some(result) = &proof.elasticity {
@@ -34,20 +33,7 @@ pub fn prove_page(proof: &Proof, options: &TextOptions) -> String {
     page.text
 }
 
-struct Page {
-    paint: Paint,
-    width: usize,
-    text: String,
-}
-
-impl Page {
-    fn say(&mut self, first: &str, rest: &str, line: &str) {
-        for line in wrap(first, rest, line, self.width) {
-            self.text += line.trim_end();
-            self.text.push('\n');
-        }
-    }
-
+impl Sheet {
     fn verdict(&self, passed: bool) -> String {
         match passed {
             true => self.paint.as_state(VerdictState::Valid, "pass"),
@@ -59,7 +45,7 @@ impl Page {
         let (scenario, grade) = (&result.scenario, &result.grade);
         let verdict = self.verdict(grade.passed());
         let name = self.paint.head(scenario.name);
-        self.text.push('\n');
+        self.blank();
         self.say("", "  ", &format!("{name} ({}): {verdict}", result.clock.name()));
         self.say("  ", "  ", scenario.asks);
         self.say("  ", "    ", &format!("offered {}; the store: {}", scenario.offered(), scenario.store()));
@@ -74,10 +60,7 @@ impl Page {
                 &format!("{} of {} requests were not measured", count(lost), count(grade.requests)),
             );
         }
-        let table = table(&grade.rows).render(&self.paint, self.width.saturating_sub(2));
-        for line in table.lines() {
-            self.text += &format!("  {line}\n");
-        }
+        self.indented(&table(&grade.rows));
         for row in grade.broken() {
             let error = row.error().map_or("not measured".to_owned(), |e| format!("{} off", time(e.abs())));
             let limit = time(row.limit);
@@ -94,24 +77,21 @@ impl Page {
     }
 
     fn tools(&mut self, tools: &[ToolResult]) {
-        self.text.push('\n');
         let mut table = Table::new(["tool", "verdict", "p99", "p99.9"].map(str::to_owned).to_vec());
         for tool in tools {
             let factor = |statistic| factor_words(worst_factor(tool, statistic));
             let verdict = tool.verdict().name().to_owned();
             table.row(vec![tool.tool.clone(), verdict, factor(Statistic::P99), factor(Statistic::P999)]);
         }
-        self.text += &table.render(&self.paint, self.width);
+        self.table(&table);
         let note =
             format!("p99, p99.9: the worst over all scenarios against the true response time. {VERDICTS}");
-        for line in wrap("", "  ", &note, self.width) {
-            self.text += &(self.paint.faint(&line) + "\n");
-        }
+        self.faint(&note);
         tools.iter().for_each(|tool| self.tool(tool));
     }
 
     fn tool(&mut self, tool: &ToolResult) {
-        self.text.push('\n');
+        self.blank();
         let name = self.paint.head(&tool.tool);
         self.say("", "  ", &format!("{name}: {}", tool.verdict().name()));
         if !tool.command.is_empty() {
@@ -136,15 +116,14 @@ impl Page {
                 truth(p999),
             ]);
         }
-        let table = table.render(&self.paint, self.width.saturating_sub(2));
-        table.lines().for_each(|line| self.text += &format!("  {line}\n"));
+        self.indented(&table);
         for (run, remark) in tool.scenarios.iter().filter_map(|run| Some((run, run.remark()?))) {
             self.say("  ", "    ", &format!("{}: {remark}", run.scenario));
         }
     }
 
     fn elasticity(&mut self, result: &ElasticityResult) {
-        self.text.push('\n');
+        self.blank();
         let title = self.paint.head("a second node joins");
         self.say("", "  ", &format!("{title}: {}", settled_words(result)));
         self.say("  ", "    ", &elasticity_words(result));

@@ -1,6 +1,6 @@
 //! The page of the tell-tale experiment: sentences first, then tables.
 
-use super::paint::{Paint, wrap};
+use super::sheet::Sheet;
 use super::table::Table;
 use super::{TextOptions, time};
 use crate::tell_tale::{
@@ -15,8 +15,7 @@ use units::{Nanos, PerSecond, Quantile, format_count, format_nanos};
 
 /// The whole page: two sentences for each group and one for each cell, and then their tables.
 pub fn tell_tale_page(tell_tale: &TellTale, options: &TextOptions) -> String {
-    let mut page =
-        Page { paint: Paint { colour: options.colour }, width: options.width, text: String::new() };
+    let mut page = Sheet::new(options);
     let count = tell_tale.cells.iter().filter(|cell| cell.figures.is_ok()).count();
     let head = page.paint.head("tell-tale");
     page.say(
@@ -30,7 +29,7 @@ pub fn tell_tale_page(tell_tale: &TellTale, options: &TextOptions) -> String {
     page.say("", "  ", &rounds_words(tell_tale));
     let groups = || tell_tale.groups.iter().filter(|group| ran(tell_tale, group).next().is_some());
     for group in groups() {
-        page.text.push('\n');
+        page.blank();
         claim_sentences(tell_tale, group).iter().for_each(|said| page.say("", "  ", said));
         ran(tell_tale, group).for_each(|cell| page.say("- ", "  ", &sentence(tell_tale, cell)));
         not_run(tell_tale, group).iter().for_each(|said| page.say("- ", "  ", said));
@@ -49,41 +48,12 @@ pub fn tell_tale_page(tell_tale: &TellTale, options: &TextOptions) -> String {
     }
     groups().for_each(|group| page.tables(tell_tale, group));
     page.log_effects(tell_tale);
-    page.text.push('\n');
+    page.blank();
     page.faint(METHOD);
     page.text
 }
 
-struct Page {
-    paint: Paint,
-    width: usize,
-    text: String,
-}
-
-impl Page {
-    fn say(&mut self, first: &str, rest: &str, line: &str) {
-        for line in wrap(first, rest, line, self.width) {
-            self.text += line.trim_end();
-            self.text.push('\n');
-        }
-    }
-
-    fn faint(&mut self, words: &str) {
-        for line in wrap("", "  ", words, self.width) {
-            self.text += &(self.paint.faint(&line) + "\n");
-        }
-    }
-
-    fn heading(&mut self, title: &str) {
-        self.text.push('\n');
-        self.say("", "  ", &self.paint.head(title));
-    }
-
-    fn table(&mut self, table: &Table) {
-        self.text.push('\n');
-        self.text += &table.render(&self.paint, self.width);
-    }
-
+impl Sheet {
     fn tables(&mut self, tell_tale: &TellTale, group: &Group) {
         self.heading(&format!("{}: {}", group_name(group), measure_name(tell_tale, group)));
         let [usual, tail] = times(tell_tale, group);

@@ -2,7 +2,7 @@
 
 use super::{Imported, Request, gap_facts, grave, header};
 use anyhow::bail;
-use import::{CountedFrom, Reported, ToolReport};
+use import::{Reported, ToolReport};
 use record::{
     EndOfRun, Ending, LoadModel, PhaseFacts, PhaseKind, RecordingWriter, RunHeader, Stated, StatedFrom,
 };
@@ -47,7 +47,7 @@ pub(super) fn of_summaries(request: &Request) -> anyhow::Result<Imported> {
 }
 
 fn header_of(request: &Request, report: &ToolReport, epoch: u64) -> RunHeader {
-    let model = match report.rows.iter().any(|row| row.counted_from == CountedFrom::Schedule) {
+    let model = match report.rows.iter().any(|row| row.counted_from == StatedFrom::Schedule) {
         true => LoadModel::Open,
         false => LoadModel::Closed,
     };
@@ -80,7 +80,10 @@ fn told(report: &ToolReport) -> Vec<(String, String)> {
 
 /// The rows of a report that say anything.
 pub(super) fn of_report(report: &ToolReport, epoch: u64) -> Vec<Stated> {
-    let says = |row: &&Reported| row.count.is_some() || row.mean.is_some() || !row.quantiles.is_empty();
+    let says = |row: &&Reported| {
+        let single = [row.mean, row.min, row.max].iter().any(Option::is_some);
+        single || row.count.is_some() || !row.quantiles.is_empty() || !row.cumulative.is_empty()
+    };
     report.rows.iter().filter(says).map(|row| of_row(row, epoch)).collect()
 }
 
@@ -89,11 +92,7 @@ fn of_row(row: &Reported, epoch: u64) -> Stated {
     Stated {
         operation: row.operation.clone(),
         measure: row.measure.clone(),
-        counted_from: match row.counted_from {
-            CountedFrom::Schedule => StatedFrom::Schedule,
-            CountedFrom::Send => StatedFrom::Send,
-            CountedFrom::Unsaid => StatedFrom::Unsaid,
-        },
+        counted_from: row.counted_from,
         interval: row.interval.map(|(begin, end)| (at(begin), at(end))),
         count: row.count,
         mean: row.mean,

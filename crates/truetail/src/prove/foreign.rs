@@ -4,7 +4,7 @@ use super::arguments::ProveArguments;
 use super::bench::{Behaviour, Bench};
 use crate::process::{self, file_name, is_installed, well};
 use anyhow::{Context, anyhow, bail};
-use import::{CountedFrom, Format, Reported};
+use import::{StatedFrom, Format, Reported};
 use load::arrivals::Process;
 use prove::invocations::{INVOCATIONS, Invocation, Pacing, Protocol, Values, expand};
 use prove::offered::Made;
@@ -20,7 +20,7 @@ pub(super) struct Candidate {
     name: String,
     format: Format,
     protocol: Protocol,
-    counted_from: CountedFrom,
+    counted_from: StatedFrom,
     prepare: Option<String>,
     command: String,
     /// What the tool draws its intended starts from.
@@ -130,7 +130,7 @@ fn given(
         name,
         format,
         protocol: *protocol,
-        counted_from: CountedFrom::Unsaid,
+        counted_from: StatedFrom::Unsaid,
         prepare: None,
         command: command.to_owned(),
         arrivals,
@@ -247,7 +247,7 @@ fn files(candidate: &Candidate, values: &Values<'_>, work: &Path) -> anyhow::Res
 
 /// The row of all requests: the one that counts from where it is said to count, else the only one.
 fn graded_row(candidate: &Candidate, report: &import::ToolReport) -> anyhow::Result<Reported> {
-    let order = [candidate.counted_from, CountedFrom::Schedule, CountedFrom::Unsaid, CountedFrom::Send];
+    let order = [candidate.counted_from, StatedFrom::Schedule, StatedFrom::Unsaid, StatedFrom::Send];
     order.into_iter().find_map(|from| report.overall(from)).with_context(|| {
         let rows: Vec<String> =
             report.rows.iter().map(|r| format!("{} {}", r.operation, r.measure)).collect();
