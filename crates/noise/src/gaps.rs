@@ -11,9 +11,6 @@ use units::Nanos;
 
 /// The shortest gap that is told from an undisturbed turn of the loop.
 pub const SHORTEST: Nanos = Nanos::from_micros(1);
-/// Gaps that are kept one by one; more than some ten seconds of the worst host make.
-const GAPS_MAX: usize = 1 << 20;
-
 /// What a CPU was seen to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Gaps {
@@ -21,28 +18,32 @@ pub struct Gaps {
     pub cpu: usize,
     /// How long it was watched.
     pub watched: Nanos,
-    /// The gaps' lengths, in the order in which they came: each at least [`SHORTEST`].
-    pub lengths: Vec<Nanos>,
-    /// How many more there were than could be kept.
-    pub untold: u64,
+    /// The gaps of at least each length that was asked for, in that order.
+    pub counted: Vec<Counted>,
+    /// The longest; `None` without any.
+    pub longest: Option<Nanos>,
+}
+
+/// The gaps from a length on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counted {
+    /// The length.
+    pub from: Nanos,
+    /// How many there were.
+    pub count: u64,
+    /// How long they were, together.
+    pub time: Nanos,
 }
 
 impl Gaps {
-    /// Share of the time that was lost in gaps of at least `least`, in [0, 1].
-    pub fn lost(&self, least: Nanos) -> f64 {
-        let sum: u64 = self.lengths.iter().filter(|gap| **gap >= least).map(|gap| gap.0).sum();
-        self.over_time(sum as f64)
+    /// Share of the time that was lost in these gaps, in [0, 1].
+    pub fn lost(&self, counted: &Counted) -> f64 {
+        self.over_time(counted.time.0 as f64)
     }
 
-    /// How many gaps of at least `least` there were in a second.
-    pub fn per_second(&self, least: Nanos) -> f64 {
-        let count = self.lengths.iter().filter(|gap| **gap >= least).count();
-        self.over_time(count as f64) * 1e9
-    }
-
-    /// The longest; `None` without any.
-    pub fn longest(&self) -> Option<Nanos> {
-        self.lengths.iter().copied().max()
+    /// How many of these gaps there were in a second.
+    pub fn per_second(&self, counted: &Counted) -> f64 {
+        self.over_time(counted.count as f64) * 1e9
     }
 
     fn over_time(&self, value: f64) -> f64 {
@@ -51,15 +52,21 @@ impl Gaps {
 }
 
 /// Spins on each of the CPUs at the same time for `duration`, on threads of their own; what each saw, in the order of
-/// `cpus`. A gap on one CPU alone is that CPU's; those of all at once are the host's.
+/// `cpus`. A gap on one CPU alone is that CPU's; those of all at once are the host's. Gaps are counted from each of the lengths `from` on,
+/// of which none is below [`SHORTEST`]; however many there are, all are counted.
 ///
 /// # Errors
 /// [`Unavailable`] for a CPU that the process may not use, or when there can be no thread.
-pub fn watch(cpus: &[usize], duration: Nanos, clock: LiveClock) -> Result<Vec<Gaps>, Unavailable> {
+pub fn watch(
+    cpus: &[usize],
+    duration: Nanos,
+    from: &[Nanos],
+    clock: LiveClock,
+) -> Result<Vec<Gaps>, Unavailable> {
     std::thread::scope(|scope| {
         let start = |&cpu: &usize| {
             let named = std::thread::Builder::new().name(format!("gaps-{cpu}"));
-            named.spawn_scoped(scope, move || on_cpu(cpu, duration, clock))
+            named.spawn_scoped(scope, move || on_cpu(cpu, duration, from, clock))
         };
         let threads: Vec<_> = cpus.iter().map(start).collect();
         let seen = threads.into_iter().map(|thread| {
@@ -71,28 +78,43 @@ pub fn watch(cpus: &[usize], duration: Nanos, clock: LiveClock) -> Result<Vec<Ga
     })
 }
 
-fn on_cpu(cpu: usize, duration: Nanos, clock: LiveClock) -> Result<Gaps, Unavailable> {
+fn on_cpu(cpu: usize, duration: Nanos, from: &[Nanos], clock: LiveClock) -> Result<Gaps, Unavailable> {
     if !clock::pin_to(cpu) {
         return Err(Unavailable(format!("this process may not use CPU {cpu}")));
     }
     clock::set_timer_slack(Nanos(1));
-    // Filled once, so that its pages are there: a page fault is a gap of one's own making.
-    let mut found = vec![u64::MAX; GAPS_MAX];
-    found.clear();
-    let (shortest, length) = (clock.ticks_in(SHORTEST), clock.ticks_in(duration));
-    let mut untold = 0;
+    let mut tally = Tally::new(from.iter().map(|from| clock.ticks_in(*from)).collect());
     let begin = clock.now().0;
-    let end = spin(
-        begin,
-        begin.saturating_add(length),
-        shortest,
-        || clock.now().0,
-        |gap| {
-            if found.len() < GAPS_MAX { found.push(gap) } else { untold += 1 }
-        },
-    );
-    let lengths = found.iter().map(|gap| clock.nanos_in(*gap)).collect();
-    Ok(Gaps { cpu, watched: clock.nanos_in(end - begin), lengths, untold })
+    let end = begin.saturating_add(clock.ticks_in(duration));
+    let end = spin(begin, end, clock.ticks_in(SHORTEST), || clock.now().0, |gap| tally.add(gap));
+    let counted = from.iter().zip(&tally.counted).map(|(from, (_, count, ticks))| Counted {
+        from: *from,
+        count: *count,
+        time: clock.nanos_in(*ticks),
+    });
+    let longest = (tally.longest > 0).then(|| clock.nanos_in(tally.longest));
+    Ok(Gaps { cpu, watched: clock.nanos_in(end - begin), counted: counted.collect(), longest })
+}
+
+/// Ticks.
+struct Tally {
+    /// (from, how many, how long together)
+    counted: Vec<(u64, u64, u64)>,
+    longest: u64,
+}
+
+impl Tally {
+    fn new(from: Vec<u64>) -> Tally {
+        Tally { counted: from.into_iter().map(|from| (from, 0, 0)).collect(), longest: 0 }
+    }
+
+    fn add(&mut self, gap: u64) {
+        self.longest = self.longest.max(gap);
+        for (_, count, time) in self.counted.iter_mut().filter(|(from, ..)| gap >= *from) {
+            *count += 1;
+            *time += gap;
+        }
+    }
 }
 
 /// Looks at the time until `end`, and gives the last; what passes between two looks is a gap from `shortest` on.
@@ -124,31 +146,44 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_of_the_gaps_from_a_length_on() {
-        let lengths = [5_000, 30_000, 400_000, 20_000].map(Nanos).to_vec();
-        let gaps = Gaps { cpu: 0, watched: Nanos::from_millis(10), lengths, untold: 0 };
-        assert!((gaps.lost(Nanos::from_micros(20)) - 0.045).abs() < 1e-12);
-        assert!((gaps.lost(Nanos::from_micros(300)) - 0.04).abs() < 1e-12);
-        assert!((gaps.per_second(Nanos::from_micros(20)) - 300.0).abs() < 1e-9);
-        assert_eq!(gaps.longest(), Some(Nanos(400_000)));
-        let none = Gaps { cpu: 0, watched: Nanos::ZERO, lengths: Vec::new(), untold: 0 };
-        assert_eq!((none.lost(SHORTEST), none.per_second(SHORTEST), none.longest()), (0.0, 0.0, None));
+    fn all_gaps_are_counted_however_many_there_are() {
+        let mut tally = Tally::new(vec![5, 20_000, 300_000]);
+        [5_000, 30_000, 400_000, 20_000].into_iter().for_each(|gap| tally.add(gap));
+        (0..3_000_000).for_each(|_| tally.add(7));
+        assert_eq!(
+            tally.counted,
+            [(5, 3_000_004, 21_455_000), (20_000, 3, 450_000), (300_000, 1, 400_000)]
+        );
+        assert_eq!(tally.longest, 400_000);
+    }
+
+    #[test]
+    fn figures_are_over_the_time_that_was_watched() {
+        let counted = Counted { from: Nanos(20_000), count: 3, time: Nanos(450_000) };
+        let gaps = Gaps { cpu: 0, watched: Nanos::from_millis(10), counted: vec![counted], longest: None };
+        assert!((gaps.lost(&counted) - 0.045).abs() < 1e-12);
+        assert!((gaps.per_second(&counted) - 300.0).abs() < 1e-9);
+        let never = Gaps { watched: Nanos::ZERO, ..gaps };
+        assert_eq!((never.lost(&counted), never.per_second(&counted)), (0.0, 0.0));
     }
 
     #[test]
     fn a_host_is_watched_for_as_long_as_asked() {
+        const FROM: [Nanos; 2] = [SHORTEST, Nanos::from_micros(100)];
         let clock = crate::registry::tests::watch().clock;
         let allowed = |cpu: &usize| clock::pin_to(*cpu);
         let first = std::thread::spawn(move || (0..1024).find(allowed)).join().unwrap().unwrap();
-        let seen = watch(&[first, first], Nanos::from_millis(30), clock).unwrap();
+        let seen = watch(&[first, first], Nanos::from_millis(30), &FROM, clock).unwrap();
         assert_eq!(seen.iter().map(|gaps| gaps.cpu).collect::<Vec<_>>(), [first, first]);
         for gaps in &seen {
             assert!(gaps.watched >= Nanos::from_millis(29), "{gaps:?}");
-            assert!(gaps.lengths.iter().all(|gap| *gap >= Nanos(999)), "{gaps:?}");
-            assert!(gaps.lost(SHORTEST) <= 1.0 + 1e-9);
+            let [all, long] = gaps.counted[..] else { panic!("{gaps:?}") };
+            assert!(gaps.lost(&all) <= 1.0 + 1e-9 && long.count <= all.count && long.time <= all.time, "{gaps:?}");
+            // Two threads that spin share the CPU: each has gaps.
+            assert!(all.count > 0 && gaps.longest >= Some(Nanos(999)), "{gaps:?}");
         }
         assert_eq!(
-            watch(&[1_000_000], Nanos(1), clock),
+            watch(&[1_000_000], Nanos(1), &FROM, clock),
             Err(Unavailable("this process may not use CPU 1000000".to_owned()))
         );
     }

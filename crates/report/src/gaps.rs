@@ -17,14 +17,28 @@ pub struct CpuGaps {
     pub together: bool,
     /// How long it was watched.
     pub watched: Nanos,
-    /// Gaps per second, from each length of [`FROM`] on.
-    pub per_second: [f64; 4],
+    /// Gaps from each length of [`FROM`] on.
+    pub counted: Vec<GapFigures>,
     /// The longest; `None` without any.
     pub longest: Option<Nanos>,
-    /// Share of the time that was lost in gaps from 1 µs on, in [0, 1].
+}
+
+/// Gaps from a length on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct GapFigures {
+    /// The length.
+    pub from: Nanos,
+    /// How many there were in a second.
+    pub per_second: f64,
+    /// Share of the time that was lost in them, in [0, 1].
     pub lost: f64,
-    /// Gaps that were too many to be kept: they are in none of the figures but this one.
-    pub untold: u64,
+}
+
+impl CpuGaps {
+    /// Share of the time that was lost in any gap, in [0, 1].
+    pub(crate) fn lost(&self) -> f64 {
+        self.counted.iter().map(|counted| counted.lost).fold(0.0, f64::max)
+    }
 }
 
 /// The page of `truetail gaps`.
@@ -35,15 +49,15 @@ pub fn text(seen: &[CpuGaps], options: &TextOptions) -> String {
 /// The document of `truetail gaps`: schema `truetail.gaps/1`.
 pub fn json(seen: &[CpuGaps]) -> Value {
     let one = |gaps: &CpuGaps| {
-        let lengths = FROM.iter().zip(gaps.per_second);
+        let counted = gaps.counted.iter();
+        let counted = counted.map(|c| json!({"from": c.from.0, "per_second": c.per_second, "lost": c.lost}));
         json!({
             "cpu": gaps.cpu,
             "together": gaps.together,
             "watched": gaps.watched.0,
-            "gaps": lengths.map(|(from, per_second)| json!({"from": from.0, "per_second": per_second})).collect::<Vec<_>>(),
+            "gaps": counted.collect::<Vec<_>>(),
             "longest": gaps.longest.map(|longest| longest.0),
-            "lost": gaps.lost,
-            "untold": gaps.untold,
+            "lost": gaps.lost(),
         })
     };
     json!({"schema": "truetail.gaps/1", "cpus": seen.iter().map(one).collect::<Vec<_>>()})

@@ -1,11 +1,11 @@
 //! `truetail gaps`: what a thread that never sleeps sees of each CPU.
 
 use crate::{Ended, output};
-use anyhow::anyhow;
+use anyhow::{anyhow, ensure};
 use clap::Args;
 use clock::{ClockChoice, LiveClock};
-use noise::gaps::Gaps;
-use report::gaps::{CpuGaps, FROM};
+use noise::gaps::{Counted, Gaps};
+use report::gaps::{CpuGaps, FROM, GapFigures};
 use units::Nanos;
 
 #[derive(Args, Clone, PartialEq, Debug, Default)]
@@ -20,6 +20,8 @@ pub(crate) struct GapsArguments {
 }
 
 const TIME: Nanos = Nanos::from_secs(2);
+/// Less says nothing: interrupts come each few milliseconds.
+const SHORTEST: Nanos = Nanos::from_millis(10);
 
 /// Each CPU alone, then all at once.
 pub(crate) fn run(arguments: &GapsArguments, json: bool) -> anyhow::Result<Ended> {
@@ -31,6 +33,7 @@ pub(crate) fn run(arguments: &GapsArguments, json: bool) -> anyhow::Result<Ended
         Some(text) => units::parse_duration(text).map_err(|error| anyhow!("--time {text}: {error}"))?,
         None => TIME,
     };
+    ensure!(time >= SHORTEST, "--time {time}: too short to see anything; at least {SHORTEST}, such as {TIME}");
     let clock = clock::calibrate(ClockChoice::Auto)?.start();
     let mut seen = Vec::new();
     for cpu in &cpus {
@@ -49,7 +52,7 @@ pub(crate) fn run(arguments: &GapsArguments, json: bool) -> anyhow::Result<Ended
 }
 
 fn watch(cpus: &[usize], time: Nanos, clock: LiveClock, together: bool) -> anyhow::Result<Vec<CpuGaps>> {
-    let seen = noise::gaps::watch(cpus, time, clock).map_err(|why| anyhow!("{why}"))?;
+    let seen = noise::gaps::watch(cpus, time, &FROM, clock).map_err(|why| anyhow!("{why}"))?;
     Ok(seen.iter().map(|gaps| of(gaps, together)).collect())
 }
 
@@ -58,9 +61,11 @@ fn of(seen: &Gaps, together: bool) -> CpuGaps {
         cpu: seen.cpu,
         together,
         watched: seen.watched,
-        per_second: FROM.map(|from| seen.per_second(from)),
-        longest: seen.longest(),
-        lost: seen.lost(FROM[0]),
-        untold: seen.untold,
+        counted: seen.counted.iter().map(|counted| figures(seen, counted)).collect(),
+        longest: seen.longest,
     }
+}
+
+fn figures(seen: &Gaps, counted: &Counted) -> GapFigures {
+    GapFigures { from: counted.from, per_second: seen.per_second(counted), lost: seen.lost(counted) }
 }

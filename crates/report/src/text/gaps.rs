@@ -12,23 +12,18 @@ const WHAT: &str = "gaps between two looks at the clock, by a thread that is pin
 
 pub(crate) fn gaps_table(seen: &[CpuGaps], options: &TextOptions) -> String {
     let paint = Paint { colour: options.colour };
-    let mut text = wrap("", "  ", WHAT, options.width).join("\n") + "\n\n";
+    let text = wrap("", "  ", WHAT, options.width).join("\n") + "\n\n";
     let head = ["CPU".to_owned()].into_iter().chain(FROM.map(|from| format!("≥ {}", length(from.0))));
     let mut table = Table::new(head.chain(["longest".to_owned(), "time lost".to_owned()]).collect());
     for gaps in seen {
         let with = if gaps.together { "with all" } else { "alone" };
         let mut cells = vec![format!("{} {with}", gaps.cpu)];
-        cells.extend(gaps.per_second.map(rate));
+        cells.extend(gaps.counted.iter().map(|counted| rate(counted.per_second)));
         cells.push(gaps.longest.map_or_else(|| "none".to_owned(), format_nanos));
-        cells.push(share(gaps.lost));
+        cells.push(share(gaps.lost()));
         table.row(cells);
     }
-    text += &table.render(&paint, options.width);
-    for gaps in seen.iter().filter(|gaps| gaps.untold > 0) {
-        text +=
-            &format!("CPU {}: {} gaps more than could be kept are left out\n", gaps.cpu, count(gaps.untold));
-    }
-    text
+    text + &table.render(&paint, options.width)
 }
 
 /// `1 µs` for a round length.

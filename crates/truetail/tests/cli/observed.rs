@@ -95,8 +95,11 @@ fn gaps_are_looked_at_before_a_run() {
     assert!(!page.contains("with all"), "one CPU is all of them");
     let refused = scratch.truetail(&["run", "null:", "--observers", "spin"]).with_code(2);
     assert!(refused.stderr.contains("`truetail gaps`"), "{refused:?}");
-    let absent = scratch.truetail(&["gaps", "--cpus", "1023", "--time", "1ms"]).with_code(2);
+    let absent = scratch.truetail(&["gaps", "--cpus", "1023", "--time", "10ms"]).with_code(2);
     assert!(absent.stderr.contains("this process may not use CPU 1023"), "{absent:?}");
+    for time in ["0s", "9ms"] {
+        scratch.truetail(&["gaps", "--time", time]).refused(&["too short to see anything; at least 10.0 ms"]);
+    }
 }
 
 /// One name for what one crate writes and another reads.
