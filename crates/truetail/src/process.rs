@@ -113,9 +113,18 @@ pub(crate) fn well(printed: Printed) -> anyhow::Result<Printed> {
     if printed.status.success() {
         return Ok(printed);
     }
-    let words = std::fs::read_to_string(&printed.stderr).unwrap_or_default();
+    let words = std::fs::read(&printed.stderr).unwrap_or_default();
+    let words = String::from_utf8_lossy(&words);
     let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("nothing was said");
+    if let Some(death) = out_of_memory(&printed.stdout).or_else(|| out_of_memory(&words)) {
+        bail!("it ran out of heap ({death}): give its JVM a larger -Xmx, or make the load shorter with --time");
+    }
     bail!("it ended with {}: {last}; all of its words are in {}", printed.status, printed.stderr.display())
+}
+
+/// What a JVM says that ends because its heap is full.
+fn out_of_memory(words: &str) -> Option<&str> {
+    words.lines().rev().map(str::trim).find(|line| line.contains("java.lang.OutOfMemoryError"))
 }
 
 /// Whether a program lies on the path.
@@ -168,5 +177,24 @@ mod tests {
     #[test]
     fn names_become_names_of_directories() {
         assert_eq!(file_name("pgbench -R, postgres"), "pgbench-r-postgres");
+    }
+
+    #[test]
+    fn a_full_heap_is_named_whatever_was_said_last() {
+        use std::os::unix::process::ExitStatusExt as _;
+        let place = std::env::temp_dir().join(format!("truetail-heap-{}", std::process::id()));
+        std::fs::write(&place, "Requesting stop for the workload.\nNow Joining!\n").unwrap();
+        let ended = |stdout: &str| {
+            let (status, stderr) = (ExitStatus::from_raw(3 << 8), place.clone());
+            well(Printed { stdout: stdout.to_owned(), status, stderr }).err().unwrap().to_string()
+        };
+        let full = ended("Raw data\nTerminating due to java.lang.OutOfMemoryError: Java heap space\n");
+        assert_eq!(
+            full,
+            "it ran out of heap (Terminating due to java.lang.OutOfMemoryError: Java heap space): give its JVM a larger -Xmx, \
+             or make the load shorter with --time"
+        );
+        assert!(ended("Raw data\n").starts_with("it ended with exit status: 3: Now Joining!; all of its words"));
+        std::fs::remove_file(&place).unwrap();
     }
 }

@@ -1,7 +1,7 @@
 //! What is told beforehand: which cells are run, which can't be, and how long it takes.
 
 use super::lines::shown_seconds;
-use super::matrix::{Planned, Row, Target};
+use super::matrix::{Planned, Row, Target, Workload};
 use super::rates;
 use super::round::Bench;
 use analysis::tell_tale::Cell;
@@ -87,6 +87,9 @@ fn reasons(planned: &[Planned]) -> String {
     text
 }
 
+/// Where a closed loop goes as fast as the harness does.
+const UNHINDERED: Row = Row { workload: Workload::NoOp, target: Target::Nothing, is_open: false };
+
 /// The JVMs and what they get, and where the rates come from.
 fn harnesses(bench: &Bench<'_>) -> String {
     let (size, found) = (bench.size, bench.found);
@@ -95,11 +98,18 @@ fn harnesses(bench: &Bench<'_>) -> String {
         let words = jvm.words(size, found.available_mib, None).join(" ");
         let version = jvm.version.as_ref().map_or("can't be started", |version| version);
         text += &format!("  {:<12}{words}\n              {version}\n", jvm.name);
+        let alone = jvm.heap_mib(&size.of_row(UNHINDERED), found.available_mib);
+        if let Some(heap) = alone.filter(|_| alone != jvm.heap_mib(size, found.available_mib)) {
+            text += &format!("              in closed loops on the no-op store -Xmx{heap}m\n");
+        }
     }
     let rate = match size.rate {
         Some(rate) => format!("{rate}/s"),
         None => {
-            format!("half of the slowest closed loop of a short probe, at most {}/s", size.highest_rate)
+            format!(
+                "half of the slowest closed loop of a short probe, at most {}/s, on the no-op store {}/s",
+                size.highest_rate, size.highest_rate_alone
+            )
         }
     };
     text + &format!("rate of open loops, the same for all harnesses of a workload and target: {rate}\n")
@@ -145,7 +155,8 @@ mod tests {
                       17
           Epsilon     /jdk/bin/java -XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC -Xmx4096m -Xms4096m -XX:+AlwaysPreTouch -XX:+ExitOnOutOfMemoryError
                       can't be started
-        rate of open loops, the same for all harnesses of a workload and target: half of the slowest closed loop of a short probe, at most 20000/s
+                      in closed loops on the no-op store -Xmx12000m
+        rate of open loops, the same for all harnesses of a workload and target: half of the slowest closed loop of a short probe, at most 20000/s, on the no-op store 50000/s
         "#);
     }
 }

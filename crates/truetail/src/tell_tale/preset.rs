@@ -1,6 +1,7 @@
 //! How large an experiment is: presets, and what flags change of them.
 
 use super::arguments::TellTaleArguments;
+use super::matrix::{Row, Target};
 use anyhow::{anyhow, bail};
 use units::{Nanos, Seed, parse_duration, parse_rate};
 
@@ -44,8 +45,12 @@ pub(super) struct Size {
     pub(super) heap_mib: u64,
     /// Largest heap of Epsilon, which never collects, MiB.
     pub(super) epsilon_mib: u64,
+    /// The same for a closed loop on the no-op store, MiB: its rows are kept, and written as text when the load has ended.
+    pub(super) unhindered_epsilon_mib: u64,
     /// The highest rate of an open loop unless one is asked, 1/s.
     pub(super) highest_rate: u64,
+    /// The same on the no-op store, where nothing but the harness has the CPUs, 1/s.
+    pub(super) highest_rate_alone: u64,
     /// The rate that was asked, 1/s.
     pub(super) rate: Option<u64>,
     pub(super) seed: Seed,
@@ -65,22 +70,27 @@ const PAPER: Size = Size {
     longest_scan: 1_000,
     heap_mib: 8 * 1024,
     epsilon_mib: 180 * 1024,
+    unhindered_epsilon_mib: 180 * 1024,
     highest_rate: 50_000,
+    highest_rate_alone: 50_000,
     rate: None,
     seed: Seed(1),
 };
 
-/// Seconds for each run, and heaps so small that collections happen in them.
+/// Seconds for each run, and heaps so small that collections happen in them. A JVM that is not warm keeps no rate, and what
+/// waits from its first second is still there two seconds later.
 const QUICK: Size = Size {
     preset: "quick",
     rounds: 3,
-    length: Length { warmup: millis(500), time: millis(2_500) },
+    length: Length { warmup: millis(2_500), time: millis(2_500) },
     unhindered: Length { warmup: millis(500), time: millis(1_500) },
     scale: 10,
     longest_scan: 100,
     heap_mib: 256,
     epsilon_mib: 4 * 1024,
+    unhindered_epsilon_mib: 12 * 1024,
     highest_rate: 20_000,
+    highest_rate_alone: 50_000,
     rate: None,
     seed: Seed(1),
 };
@@ -122,6 +132,18 @@ impl Size {
         }
         size.seed = arguments.seed.map_or(size.seed, Seed);
         Ok(size)
+    }
+
+    /// The same for the runs of one row: what differs on the no-op store is in effect.
+    pub(super) fn of_row(&self, row: Row) -> Size {
+        let alone = row.target == Target::Nothing;
+        let unhindered = alone && !row.is_open;
+        Size {
+            length: if unhindered { self.unhindered } else { self.length },
+            epsilon_mib: if unhindered { self.unhindered_epsilon_mib } else { self.epsilon_mib },
+            highest_rate: if alone { self.highest_rate_alone } else { self.highest_rate },
+            ..self.clone()
+        }
     }
 
     /// A heap that the host has room for besides the database, MiB.

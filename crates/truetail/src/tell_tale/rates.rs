@@ -70,9 +70,10 @@ fn of_row(row: Row, planned: &[Planned], size: &Size, bench: &Bench<'_>) -> Resu
     let slowest = found.iter().min_by(|a, b| a.0.total_cmp(&b.0));
     let Some((slowest, harness)) = slowest else { return Err(format!("no rate for an open loop: {failed}")) };
     let rate = round_down(slowest / 2.0);
-    if rate >= size.highest_rate {
+    let highest = size.of_row(row).highest_rate;
+    if rate >= highest {
         return Ok((
-            size.highest_rate,
+            highest,
             format!("the preset's limit; a probe of {harness} made {slowest:.0}/s"),
         ));
     }

@@ -49,18 +49,12 @@ pub(super) fn directory_name(planned: &Planned) -> String {
 }
 
 impl Bench<'_> {
-    /// How long the load of a row is.
-    pub(super) fn length(&self, row: Row) -> Length {
-        let unhindered = row.target == Target::Nothing && !row.is_open;
-        if unhindered { self.size.unhindered } else { self.size.length }
-    }
-
     /// How long a run is expected to take, seconds.
     pub(super) fn expected_seconds(&self, planned: &Planned, rates: &[RateEntry]) -> f64 {
         let row = planned.row;
-        let rate = rate_of(row, rates).or_else(|| row.is_open.then_some(self.size.highest_rate));
-        let run =
-            Run { row, size: self.size, length: self.length(row), rate, url: None, place: Path::new("") };
+        let size = self.size.of_row(row);
+        let rate = rate_of(row, rates).or_else(|| row.is_open.then_some(size.highest_rate));
+        let run = Run { row, size: &size, length: size.length, rate, url: None, place: Path::new("") };
         let jvm = match &planned.how {
             Ok(Harness::Ycsb(jvm) | Harness::BenchBase(jvm)) => Some(jvm),
             _ => None,
@@ -88,8 +82,8 @@ impl Bench<'_> {
         let place = self.place(inside)?;
         let url = self.url(row)?;
         let rate = rate_of(row, rates);
-        let run =
-            Run { row, size: self.size, length: self.length(row), rate, url: url.as_ref(), place: &place };
+        let size = self.size.of_row(row);
+        let run = Run { row, size: &size, length: size.length, rate, url: url.as_ref(), place: &place };
         let log = place.join(LOG);
         let log = (planned.cell.jvm_log == Some(true)).then_some(log.as_path());
         let limit = Nanos((self.expected_seconds(planned, rates) * 3e9) as u64) + Nanos::from_secs(90);
@@ -173,7 +167,7 @@ impl Bench<'_> {
         command: &mut Vec<String>,
     ) -> anyhow::Result<Printed> {
         let class_path = self.found.ycsb.as_ref().map_err(|why| anyhow!(why.clone()))?;
-        let words = jvm.words(self.size, self.found.available_mib, log);
+        let words = jvm.words(run.size, self.found.available_mib, log);
         *command = lines::ycsb(run, words, class_path, measured);
         let password = run.url.and_then(|url| url.password.as_deref());
         let Some(password) = password else { return well(process::foreign(command, run.place, limit)?) };
@@ -196,7 +190,7 @@ impl Bench<'_> {
         let jar =
             self.found.benchbase.clone().context("no BenchBase was named")?.map_err(|why| anyhow!(why))?;
         let configuration = benchbase::write(run)?;
-        let words = jvm.words(self.size, self.found.available_mib, log);
+        let words = jvm.words(run.size, self.found.available_mib, log);
         *command = benchbase::words(run, words, &jar, &configuration);
         // It reads its own configuration from where it is started.
         let home = jar.parent().unwrap_or(Path::new("/"));
@@ -211,7 +205,8 @@ impl Bench<'_> {
         let name = format!("{}-{}-{}", row.workload.name(), row.target.name(), tool(harness));
         let place = self.place(&Path::new("probes").join(file_name(&name)))?;
         let url = self.url(row)?;
-        let run = Run { row, size: self.size, length, rate: None, url: url.as_ref(), place: &place };
+        let size = self.size.of_row(row);
+        let run = Run { row, size: &size, length, rate: None, url: url.as_ref(), place: &place };
         let limit = process::limit(length.whole());
         let mut command = Vec::new();
         match harness {
