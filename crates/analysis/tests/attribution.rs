@@ -632,7 +632,8 @@ fn what_the_loads_threads_waited_for_a_cpu_is_told_of_each_slow_request() {
     let source = announce(&mut run, "run-queue-wait", Ok(900));
     let window = 100 * MS;
     for begin in (0..20 * S).step_by(window as usize) {
-        let stalled = stalls.iter().map(|s| s.1.min(begin + window).saturating_sub(s.0.max(begin))).sum::<u64>();
+        let stalled =
+            stalls.iter().map(|s| s.1.min(begin + window).saturating_sub(s.0.max(begin))).sum::<u64>();
         let (begin, end) = (Instant(begin), Instant(begin + window));
         run.input.noise.push(record::NoiseObservation { source, value: stalled as f64, begin, end });
     }

@@ -9,7 +9,7 @@
 use crate::ImportError;
 use crate::figures::{cumulated, number, scaled};
 use crate::format::{Format, Output, TimeUnit, file, name_of, quoted};
-use crate::report::{StatedFrom, Reported, ToolReport};
+use crate::report::{Reported, StatedFrom, ToolReport};
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;

@@ -44,7 +44,7 @@ pub use csv::ColumnMap;
 pub use error::ImportError;
 pub use format::{Format, TimeUnit, read};
 pub use guess::{FormatGuess, guess};
-pub use report::{StatedFrom, ForeignSample, QuantileReading, Reported, ToolReport};
+pub use report::{ForeignSample, QuantileReading, Reported, StatedFrom, ToolReport};
 pub use requests::{Gap, LoggedPhase, Outputs, Request, Requests, Survey, Weight, requests};
 pub use run_clocks::RunClocks;
 pub use summaries::{statements, summary_gaps};

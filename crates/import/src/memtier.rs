@@ -7,7 +7,7 @@ use crate::ImportError;
 use crate::figures::{elapsed, percentile, rate, scaled};
 use crate::format::{Output, quoted};
 use crate::hdr;
-use crate::report::{StatedFrom, Reported, ToolReport};
+use crate::report::{Reported, StatedFrom, ToolReport};
 use serde_json::Value;
 use units::{Nanos, PerSecond};
 

@@ -9,7 +9,7 @@ pub(crate) mod aggregated;
 use crate::ImportError;
 use crate::figures::{elapsed, rate};
 use crate::format::{Output, quoted};
-use crate::report::{StatedFrom, ForeignSample, Reported, ToolReport};
+use crate::report::{ForeignSample, Reported, StatedFrom, ToolReport};
 use units::Nanos;
 
 pub(crate) const MICRO: Nanos = Nanos::from_micros(1);

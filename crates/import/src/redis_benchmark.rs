@@ -5,7 +5,7 @@
 use crate::ImportError;
 use crate::figures::{cumulated, elapsed, percentile, rate};
 use crate::format::{Output, quoted};
-use crate::report::{StatedFrom, Reported, ToolReport};
+use crate::report::{Reported, StatedFrom, ToolReport};
 use units::{Nanos, PerSecond};
 
 const MILLI: Nanos = Nanos::from_millis(1);

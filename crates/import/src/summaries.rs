@@ -1,6 +1,6 @@
 //! What a tool's summary states for a recording: the figures, interval by interval where it has them, and what they lack.
 
-use crate::report::{StatedFrom, Reported, ToolReport};
+use crate::report::{Reported, StatedFrom, ToolReport};
 use crate::requests::Gap;
 use crate::{Format, ImportError, hdr, pgbench};
 use std::path::PathBuf;

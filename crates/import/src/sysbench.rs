@@ -8,7 +8,7 @@
 use crate::ImportError;
 use crate::figures::{cumulated, elapsed, number, percentile, rate};
 use crate::format::{Output, quoted};
-use crate::report::{StatedFrom, Reported, ToolReport};
+use crate::report::{Reported, StatedFrom, ToolReport};
 use units::{Nanos, PerSecond};
 
 const MILLI: Nanos = Nanos::from_millis(1);

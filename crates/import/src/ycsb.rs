@@ -8,7 +8,7 @@
 use crate::ImportError;
 use crate::figures::{elapsed, number, percentile, rate, scaled};
 use crate::format::{Output, quoted};
-use crate::report::{StatedFrom, ForeignSample, Reported, ToolReport};
+use crate::report::{ForeignSample, Reported, StatedFrom, ToolReport};
 use serde_json::Value;
 use units::{Nanos, Quantile};
 

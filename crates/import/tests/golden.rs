@@ -1,7 +1,7 @@
 //! Outputs as the tools wrote them, and what is read of them. Where a tool says a thing twice, in a log and in its
 //! summary, both readings are held against each other.
 
-use import::{StatedFrom, ForeignSample, Format, Reported, TimeUnit, ToolReport};
+use import::{ForeignSample, Format, Reported, StatedFrom, TimeUnit, ToolReport};
 use std::path::{Path, PathBuf};
 use units::{Nanos, Quantile};
 

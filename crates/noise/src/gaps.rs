@@ -150,10 +150,7 @@ mod tests {
         let mut tally = Tally::new(vec![5, 20_000, 300_000]);
         [5_000, 30_000, 400_000, 20_000].into_iter().for_each(|gap| tally.add(gap));
         (0..3_000_000).for_each(|_| tally.add(7));
-        assert_eq!(
-            tally.counted,
-            [(5, 3_000_004, 21_455_000), (20_000, 3, 450_000), (300_000, 1, 400_000)]
-        );
+        assert_eq!(tally.counted, [(5, 3_000_004, 21_455_000), (20_000, 3, 450_000), (300_000, 1, 400_000)]);
         assert_eq!(tally.longest, 400_000);
     }
 
@@ -178,7 +175,10 @@ mod tests {
         for gaps in &seen {
             assert!(gaps.watched >= Nanos::from_millis(29), "{gaps:?}");
             let [all, long] = gaps.counted[..] else { panic!("{gaps:?}") };
-            assert!(gaps.lost(&all) <= 1.0 + 1e-9 && long.count <= all.count && long.time <= all.time, "{gaps:?}");
+            assert!(
+                gaps.lost(&all) <= 1.0 + 1e-9 && long.count <= all.count && long.time <= all.time,
+                "{gaps:?}"
+            );
             // Two threads that spin share the CPU: each has gaps.
             assert!(all.count > 0 && gaps.longest >= Some(Nanos(999)), "{gaps:?}");
         }

@@ -3,7 +3,7 @@
 //! A template is split into words as a shell does, and then `{host}`, `{port}`, `{rate}` and so on are replaced within the
 //! words: what is filled in never becomes a word of its own, and no shell ever sees it.
 
-use import::{StatedFrom, Format};
+use import::{Format, StatedFrom};
 use load::arrivals::Process;
 use std::path::{Path, PathBuf};
 

@@ -87,11 +87,7 @@ impl Stated {
 /// Between which two counted values a quantile lies, above the first and at most the second; `cumulative` has values and how many
 /// took at most that long, ascending in both. The first bucket begins at the smallest value, if that is known, else at zero.
 /// `None` where nothing was counted. O(n).
-pub fn bucket_of(
-    cumulative: &[(Nanos, u64)],
-    min: Option<Nanos>,
-    q: Quantile,
-) -> Option<(Nanos, Nanos)> {
+pub fn bucket_of(cumulative: &[(Nanos, u64)], min: Option<Nanos>, q: Quantile) -> Option<(Nanos, Nanos)> {
     let (_, total) = *cumulative.last()?;
     let rank = q.rank(total);
     let at = cumulative.iter().position(|(_, count)| *count >= rank)?;

@@ -1,8 +1,8 @@
 //! What another tool stated comes back as it said it: what it did not say stays unsaid.
 
-mod fixture;
 #[path = "stated/content.rs"]
 mod content;
+mod fixture;
 
 use fixture::{Scratch, header};
 use proptest::prelude::*;

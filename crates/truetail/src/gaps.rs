@@ -33,7 +33,10 @@ pub(crate) fn run(arguments: &GapsArguments, json: bool) -> anyhow::Result<Ended
         Some(text) => units::parse_duration(text).map_err(|error| anyhow!("--time {text}: {error}"))?,
         None => TIME,
     };
-    ensure!(time >= SHORTEST, "--time {time}: too short to see anything; at least {SHORTEST}, such as {TIME}");
+    ensure!(
+        time >= SHORTEST,
+        "--time {time}: too short to see anything; at least {SHORTEST}, such as {TIME}"
+    );
     let clock = clock::calibrate(ClockChoice::Auto)?.start();
     let mut seen = Vec::new();
     for cpu in &cpus {

@@ -117,7 +117,9 @@ pub(crate) fn well(printed: Printed) -> anyhow::Result<Printed> {
     let words = String::from_utf8_lossy(&words);
     let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("nothing was said");
     if let Some(death) = out_of_memory(&printed.stdout).or_else(|| out_of_memory(&words)) {
-        bail!("it ran out of heap ({death}): give its JVM a larger -Xmx, or make the load shorter with --time");
+        bail!(
+            "it ran out of heap ({death}): give its JVM a larger -Xmx, or make the load shorter with --time"
+        );
     }
     bail!("it ended with {}: {last}; all of its words are in {}", printed.status, printed.stderr.display())
 }
@@ -194,7 +196,9 @@ mod tests {
             "it ran out of heap (Terminating due to java.lang.OutOfMemoryError: Java heap space): give its JVM a larger -Xmx, \
              or make the load shorter with --time"
         );
-        assert!(ended("Raw data\n").starts_with("it ended with exit status: 3: Now Joining!; all of its words"));
+        assert!(
+            ended("Raw data\n").starts_with("it ended with exit status: 3: Now Joining!; all of its words")
+        );
         std::fs::remove_file(&place).unwrap();
     }
 }

@@ -43,8 +43,8 @@ mod table;
 mod usual;
 
 pub use model::{
-    Attribution, Cause, CauseInterval, CauseRow, Held, Mark, Piece, Queued, Ran, Runner, SlowLimit, SlowPoint,
-    SlowRequest, Threshold, Watched,
+    Attribution, Cause, CauseInterval, CauseRow, Held, Mark, Piece, Queued, Ran, Runner, SlowLimit,
+    SlowPoint, SlowRequest, Threshold, Watched,
 };
 
 pub(crate) use collect::{Collected, Hunt};

@@ -277,7 +277,8 @@ fn shown(hunt: &Hunt, request: &Slow, pieces: Vec<Piece>, largest: Cause) -> Slo
         largest,
         held: pieces.iter().map(|piece| held_in(hunt, request, piece)).collect(),
         pieces,
-        queued: hunt.observed.run_queues[usize::from(request.recording)].around(request.at, request.completed),
+        queued: hunt.observed.run_queues[usize::from(request.recording)]
+            .around(request.at, request.completed),
         marks: within.take(MOST_MARKS).map(mark).collect(),
     }
 }

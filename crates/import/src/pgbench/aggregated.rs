@@ -7,7 +7,7 @@
 use super::{MICRO, Summary};
 use crate::ImportError;
 use crate::format::{Format, Output, file, name_of, quoted};
-use crate::report::{StatedFrom, Reported, ToolReport};
+use crate::report::{Reported, StatedFrom, ToolReport};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use units::Nanos;

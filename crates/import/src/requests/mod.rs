@@ -18,7 +18,7 @@ pub use gaps::{Gap, Weight};
 pub use survey::{LoggedPhase, Request, Survey};
 
 use crate::csv::ColumnMap;
-use crate::{StatedFrom, ForeignSample, Format, ImportError, Reported, ToolReport};
+use crate::{ForeignSample, Format, ImportError, Reported, StatedFrom, ToolReport};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use survey::Names;

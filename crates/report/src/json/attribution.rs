@@ -103,7 +103,8 @@ fn request(one: &SlowRequest) -> Value {
             "held_by_nobody": nobody,
         })
     };
-    let queued = |q: Queued| json!({"wait": q.wait.0, "begin": q.begin.0, "end": q.end.0, "whole": q.is_whole});
+    let queued =
+        |q: Queued| json!({"wait": q.wait.0, "begin": q.begin.0, "end": q.end.0, "whole": q.is_whole});
     let marks = one.marks.iter();
     json!({
         "request": one.seq,

@@ -4,7 +4,7 @@ use super::arguments::ProveArguments;
 use super::bench::{Behaviour, Bench};
 use crate::process::{self, file_name, is_installed, well};
 use anyhow::{Context, anyhow, bail};
-use import::{StatedFrom, Format, Reported};
+use import::{Format, Reported, StatedFrom};
 use load::arrivals::Process;
 use prove::invocations::{INVOCATIONS, Invocation, Pacing, Protocol, Values, expand};
 use prove::offered::Made;

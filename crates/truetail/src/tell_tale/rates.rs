@@ -72,10 +72,7 @@ fn of_row(row: Row, planned: &[Planned], size: &Size, bench: &Bench<'_>) -> Resu
     let rate = round_down(slowest / 2.0);
     let highest = size.of_row(row).highest_rate;
     if rate >= highest {
-        return Ok((
-            highest,
-            format!("the preset's limit; a probe of {harness} made {slowest:.0}/s"),
-        ));
+        return Ok((highest, format!("the preset's limit; a probe of {harness} made {slowest:.0}/s")));
     }
     Ok((rate, format!("half of the slowest closed loop of a probe, {slowest:.0}/s of {harness}")))
 }

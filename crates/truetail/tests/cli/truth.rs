@@ -175,7 +175,8 @@ fn stood_still(side: &Value, hiccups: &[(u64, u64)]) -> bool {
 /// When CPUs woke late, ns of the run's clock.
 fn hiccups(scratch: &Scratch) -> Vec<(u64, u64)> {
     let recording = scratch.recording("a");
-    let is_hiccup = |source: u16| recording.noise_sources()[usize::from(source)].name.starts_with("hiccup cpu");
+    let is_hiccup =
+        |source: u16| recording.noise_sources()[usize::from(source)].name.starts_with("hiccup cpu");
     let seen = recording.noise().expect("noise");
     seen.iter().filter(|one| is_hiccup(one.source)).map(|one| (one.begin.0, one.end.0)).collect()
 }

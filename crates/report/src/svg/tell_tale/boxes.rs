@@ -92,16 +92,21 @@ fn no_finer(plot: &BoxPlot, finest: f64) -> BoxPlot {
     }
 }
 
+/// Where times that a tool does not tell any finer are drawn; empty where all are exact.
+pub(super) fn coarse_words(tell_tale: &TellTale, group: &Group) -> String {
+    let ran = group.cells.iter().filter_map(|cell| tell_tale.cells[*cell].figures.as_ref().ok());
+    let finest = ran.map(|figures| figures.finest()).max().filter(|finest| finest.0 > 0);
+    finest.map_or(String::new(), |finest| {
+        format!(" What a tool tells no finer than {} stands there.", format_nanos(finest))
+    })
+}
+
 fn figure(tell_tale: &TellTale, group: &Group, title: &str, rows: &[Row]) -> Option<String> {
     let plots =
         || rows.iter().flat_map(|row| if let Row::Box { boxes, .. } = row { boxes.as_slice() } else { &[] });
     plots().next()?;
     let measure = measure_name(tell_tale, group);
-    let ran = group.cells.iter().filter_map(|cell| tell_tale.cells[*cell].figures.as_ref().ok());
-    let finest = ran.map(|figures| figures.finest()).max().filter(|finest| finest.0 > 0);
-    let coarse = finest.map_or(String::new(), |finest| {
-        format!(" What a tool tells no finer than {} stands there.", format_nanos(finest))
-    });
+    let coarse = coarse_words(tell_tale, group);
     let caption = format!(
         "The {measure}. Each box is the median over the rounds: quartiles with the median inside, whiskers to 1.5 interquartile \
          ranges, and marks at 0, 95, 99 and 100 %. A thin line through a mark goes from the least to the most of the rounds; each round's \

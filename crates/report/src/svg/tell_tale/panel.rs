@@ -51,6 +51,8 @@ pub(super) struct Panel {
     pub(super) sides: (f64, f64),
     pub(super) top: f64,
     pub(super) bottom: f64,
+    /// What a tool tells no finer than this, ns, is drawn here: it is not known to be less.
+    pub(super) finest: f64,
 }
 
 impl Panel {
@@ -85,8 +87,7 @@ impl Panel {
         let series = &round.series;
         let group = if is_small { series.columns.max.len().div_ceil(SMALL_COLUMNS) } else { 1 };
         canvas.path(&self.band(series, group), &format!(r#"fill="{PALE_BLUE}""#));
-        let place =
-            |(at, value): &(Instant, Nanos)| (self.x.place(at.0 as f64), self.y.place(value.0.max(1) as f64));
+        let place = |(at, value): &(Instant, Nanos)| (self.x.place(at.0 as f64), self.height(value.0 as f64));
         if !is_small {
             canvas.dots(series.sampled.iter().map(place), 2.0, LIGHT_GREY, 0.7);
         }
@@ -108,6 +109,10 @@ impl Panel {
         canvas.triangle((short.0, short.1 + 2.0), true, BLUE);
     }
 
+    fn height(&self, ns: f64) -> f64 {
+        self.y.place(ns.max(self.finest))
+    }
+
     /// From the smallest to the largest request of each column, or of several together.
     fn band(&self, series: &RoundSeries, group: usize) -> String {
         let level = &series.columns;
@@ -124,7 +129,7 @@ impl Panel {
             };
             let edge = |i: usize| self.x.place(i as f64 * level.width.0 as f64);
             let (from, to) = (edge(columns.start), edge(columns.end));
-            let (high, low) = (self.y.place(max.max(1) as f64), self.y.place(min.max(1) as f64));
+            let (high, low) = (self.height(max as f64), self.height(min as f64));
             let _ = match upper.is_empty() {
                 true => write!(upper, "M{} {}H{}", n(from), n(high), n(to)),
                 false => write!(upper, "V{}H{}", n(high), n(to)),
@@ -142,13 +147,13 @@ impl Panel {
         for i in (0..level.max.len()).filter(|i| level.max[*i] != NOTHING) {
             let x = self.x.place((i as f64 + 0.5) * level.width.0 as f64);
             let mut line = |from: f64, to: f64| {
-                let _ = write!(d, "M{} {}V{}", n(x), n(self.y.place(from)), n(self.y.place(to)));
+                let _ = write!(d, "M{} {}V{}", n(x), n(self.height(from)), n(self.height(to)));
             };
             if level.max[i] as f64 >= series.limits.1 {
                 line(series.limits.1, level.max[i] as f64);
             }
             if (level.min[i] as f64) < series.limits.0 {
-                line(series.limits.0, level.min[i].max(1) as f64);
+                line(series.limits.0, level.min[i] as f64);
             }
         }
         d
@@ -168,7 +173,7 @@ impl Panel {
             both.dedup();
             for (at, mean) in both {
                 let to = if d.is_empty() { 'M' } else { 'L' };
-                let _ = write!(d, "{to}{} {}", n(self.x.place(at.0 as f64)), n(self.y.place(mean.max(1.0))));
+                let _ = write!(d, "{to}{} {}", n(self.x.place(at.0 as f64)), n(self.height(*mean)));
             }
         }
         d

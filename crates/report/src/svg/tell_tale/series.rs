@@ -3,6 +3,7 @@
 use super::super::axis::{Axis, clock_ticks, plain};
 use super::super::canvas::{Anchor, Canvas, WIDTH};
 use super::super::palette::{GREY, INK};
+use super::boxes::coarse_words;
 use super::members;
 use super::panel::{KEYS, Panel};
 use crate::tell_tale::{cell_name, group_name, measure_name, no_pauses};
@@ -33,9 +34,10 @@ pub(super) fn of_group(tell_tale: &TellTale, group: &Group) -> Option<String> {
     let caption = format!(
         "Of each cell the round whose longest {} is the median of its rounds; all on the same axes. Each request at its {by}. \
          The band covers all requests; extremes are all of those beyond {} % at either end; of the others a sample is drawn, at \
-         the rate that each panel states; the mean slides over 1,000 requests. Pauses are drawn from begin to end, at the height of their length.",
+         the rate that each panel states; the mean slides over 1,000 requests. Pauses are drawn from begin to end, at the height of their length.{}",
         measure.replace(" time", ""),
         plain(50.0 * first.extreme_share),
+        coarse_words(tell_tale, group),
     );
     let mut canvas = Canvas::of(&group_name(group), &format!("Over time: {measure}"), &caption);
     legend(&mut canvas);
@@ -56,7 +58,14 @@ pub(super) fn of_group(tell_tale: &TellTale, group: &Group) -> Option<String> {
                 let Some(round) = figures.rounds.get(figures.shown) else { continue };
                 canvas.text((LEFT, head), Anchor::Start, INK, &title(name, figures, round));
                 let (top, bottom) = (y + TITLE, y + TITLE + HEIGHT);
-                let panel = Panel { x, y: axis(ends, bottom, top), sides: (LEFT, RIGHT), top, bottom };
+                let panel = Panel {
+                    x,
+                    y: axis(ends, bottom, top),
+                    sides: (LEFT, RIGHT),
+                    top,
+                    bottom,
+                    finest: finest(round),
+                };
                 panel.frame(&mut canvas, length, (true, false));
                 panel.draw(&mut canvas, round, false);
                 y = bottom;
@@ -106,7 +115,14 @@ pub(super) fn of_rounds(tell_tale: &TellTale, index: usize) -> Option<String> {
             let head = format!("{number}: longest {}{pause}", format_nanos(round.max));
             canvas.text((left, top - 8.0), Anchor::Start, INK, &head);
             let x = Axis::linear(0.0, length, left, left + wide);
-            let panel = Panel { x, y: axis(ends, bottom, top), sides: (left, left + wide), top, bottom };
+            let panel = Panel {
+                x,
+                y: axis(ends, bottom, top),
+                sides: (left, left + wide),
+                top,
+                bottom,
+                finest: finest(round),
+            };
             panel.frame(&mut canvas, length, (column == 0, true));
             panel.draw(&mut canvas, round, true);
         }
@@ -125,8 +141,13 @@ fn scales(rounds: &[&RoundFigures]) -> (f64, (f64, f64)) {
         .map(|round| longest_pause(round).unwrap_or(round.max).max(round.max).0)
         .max()
         .unwrap_or(1);
-    let least = rounds.iter().map(|round| round.series.shortest.1.0.max(1)).min().unwrap_or(1);
-    (length as f64, (least as f64, most as f64))
+    let least = rounds.iter().map(|round| (round.series.shortest.1.0 as f64).max(finest(round)));
+    (length as f64, (least.reduce(f64::min).unwrap_or(1.0), most as f64))
+}
+
+/// The finest step of times that the tool tells, ns; above zero.
+fn finest(round: &RoundFigures) -> f64 {
+    round.length_resolution.0.max(1) as f64
 }
 
 /// A little room at either end, so that marks do not touch the frame.
