@@ -348,6 +348,8 @@ fn what_was_not_watched_is_not_zero() {
     let mut imported = pool.run();
     imported.input.info.header.provenance = Provenance::Imported { tool: "ycsb".to_owned() };
     assert!(unwatched(&imported, Cause::HarnessJvm).is_some_and(|why| why.contains("--jvm-log")));
+    imported.input.info.header.provenance = Provenance::Imported { tool: "pgbench 15.13".to_owned() };
+    assert_eq!(attributed(&imported).row(Cause::HarnessJvm), None, "a tool without a JVM has no pauses");
 }
 
 #[test]

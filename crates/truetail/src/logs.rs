@@ -26,7 +26,7 @@ pub(crate) struct LogArguments {
     server_log: Vec<PathBuf>,
 
     /// What that log's times are in where it names a zone such as CET: `+01:00`, or `host` for this host's zone
-    #[arg(long, value_name = "ZONE")]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     server_log_zone: Option<String>,
 }
 

@@ -222,7 +222,7 @@ pub(crate) struct RunOptions {
     pub(crate) server_log: Vec<PathBuf>,
 
     /// What that log's times are in where it names a zone such as CET: `+01:00`, or `host` for this host's zone
-    #[arg(long, value_name = "ZONE", help_heading = "Host")]
+    #[arg(long, value_name = "ZONE", help_heading = "Host", allow_hyphen_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) server_log_zone: Option<String>,
 

@@ -65,6 +65,20 @@ const SHARED_IN_PART: [Cause; 2] = [Cause::HostStall, Cause::JvmThread];
 /// Of these, what the server or its log tells.
 const TOLD: [Cause; 3] = [Cause::ServerJvm, Cause::JvmThread, Cause::Checkpoint];
 
+/// Load tools that run in no JVM.
+const WITHOUT_JVM: [&str; 5] = ["pgbench", "sysbench", "memtier", "redis-benchmark", "wrk"];
+
+/// Whether a load tool made the recording that runs in a JVM, or of which that is not known.
+fn may_run_in_a_jvm(provenance: &Provenance) -> bool {
+    match provenance {
+        Provenance::Live | Provenance::Simulated => false,
+        Provenance::Imported { tool } => {
+            let tool = tool.to_ascii_lowercase();
+            !WITHOUT_JVM.iter().any(|known| tool.starts_with(known))
+        }
+    }
+}
+
 /// Whether it concerns the requests of all clients.
 pub(super) fn is_shared(cause: Cause) -> bool {
     SHARED.contains(&cause)
@@ -217,9 +231,9 @@ impl Observed {
                 "{name}: {summaries} pauses of JVMs are told in sum and not one by one: they explain nothing"
             ));
         }
-        let imported = matches!(input.info.header.provenance, Provenance::Imported { .. });
+        let may_pause = may_run_in_a_jvm(&input.info.header.provenance);
         let has_log = input.jvm_logs.iter().any(|log| jvm(&log.subject) == Cause::HarnessJvm);
-        if imported && !has_log && met.of(Cause::HarnessJvm).is_empty() {
+        if may_pause && !has_log && met.of(Cause::HarnessJvm).is_empty() {
             let why = "no log of the tool's own JVM was given; `--jvm-log` names it".to_owned();
             self.watch(Cause::HarnessJvm, input, Watched::No(why));
         }

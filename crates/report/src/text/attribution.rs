@@ -9,10 +9,13 @@ use crate::attribution::{
 use crate::text::paint::Paint;
 use analysis::attribution::{CauseRow, Watched};
 use analysis::{Analysis, Attribution};
+use record::Measure;
 use units::format_nanos;
 
 /// Slow requests on the page; `truetail attribute` shows all.
 const SHOWN: usize = 3;
+/// Slow requests of `truetail attribute`.
+const LISTED: usize = 200;
 /// Causes that explain less are not on the page.
 const LEAST: f64 = 0.005;
 /// Causes on the page, at most.
@@ -27,7 +30,7 @@ pub fn attribution_page(analysis: &Analysis, options: &TextOptions) -> String {
     page.headline();
     page.verdict();
     match &analysis.attribution {
-        None => page.line("no request is slow: there is none, or all took the same time"),
+        None => page.wrapped("", "  ", &nothing_slow(analysis)),
         Some(attribution) => page.attribution_in_full(attribution),
     }
     page.text.truncate(page.text.trim_end().len());
@@ -71,9 +74,28 @@ impl Page<'_> {
         }
         self.line("");
         self.line(&self.paint.head("the slowest requests"));
-        for one in &attribution.worst {
+        for one in attribution.worst.iter().take(LISTED) {
             self.wrapped("  ", "      ", &line(one));
         }
+        let more = attribution.worst.len().saturating_sub(LISTED);
+        if more > 0 {
+            self.wrapped("  ", "      ", &format!("and {} more: `--json` has all", count(more as u64)));
+        }
+    }
+}
+
+/// Why there is nothing to attribute.
+fn nothing_slow(analysis: &Analysis) -> String {
+    let measures = &analysis.total.measures;
+    match measures.iter().find(|summary| matches!(summary.measure, Measure::Response | Measure::Service)) {
+        Some(summary) if summary.n > 0 => {
+            format!(
+                "no request is slow: the longest {} is {}",
+                summary.measure.name(),
+                format_nanos(summary.max)
+            )
+        }
+        _ => "no request can be slow: there is not a single one, or none that was measured".to_owned(),
     }
 }
 

@@ -26,6 +26,16 @@ fn slow_requests_are_told_one_by_one() {
         let sum: u64 = pieces.iter().filter_map(|piece| piece["length"].as_u64()).sum();
         assert_eq!(Some(sum), one["took"].as_u64(), "{one}");
     }
+    let text = scratch.truetail(&["attribute", "a", "--above", "1ns"]).judged().stdout;
+    let more = worst.len() - 200;
+    let (thousands, rest) = (more / 1_000, more % 1_000);
+    let last = match thousands {
+        0 => format!("and {rest} more: `--json` has all"),
+        _ => format!("and {thousands},{rest:03} more: `--json` has all"),
+    };
+    assert!(text.trim_end().ends_with(&last), "{last}: {text}");
+    let text = scratch.truetail(&["attribute", "a", "--above", "1h"]).judged().stdout;
+    assert!(text.contains("no request is slow: the longest response time is "), "{text}");
     let html = std::fs::read_to_string(scratch.path("a/report.html")).expect("a report");
     assert!(html.contains("Whose tail is it?"));
     assert!(scratch.path("a/figures/attribution.svg").exists());

@@ -90,6 +90,8 @@ fn a_log_is_laid_over_a_recording_that_is_there_already_and_refused_where_it_mea
     let given = scratch.truetail(&[&cet[..], &["--server-log-zone", "+01:00", "--json"]].concat()).json();
     assert_eq!(given["server_logs"].as_array().map(Vec::len), Some(1), "the run's own failure is made good");
     assert_eq!(given["server_logs"][0]["outside"].as_u64(), Some(1));
+    let west = scratch.truetail(&[&cet[..], &["--server-log-zone", "-06:00", "--json"]].concat()).json();
+    assert_eq!(west["server_logs"].as_array().map(Vec::len), Some(1), "a zone may begin with a minus");
     scratch
         .truetail(&[&cet[..], &["--server-log-zone", "CET"]].concat())
         .refused(&["--server-log-zone CET", "host"]);
