@@ -5,7 +5,7 @@ use crate::input::{Input, Plan, measured_span};
 use crate::limits::{
     CLIENT_CPU_HIGH, STALL_SOURCES, STALL_WATCH, STALLS_OF_CPU, UNWATCHED_END_NS, UNWATCHED_SHARE,
 };
-use crate::stalls::{Sides, Stall, backlog_of, is_embedded, united, with_backlogs};
+use crate::stalls::{Sides, Stall, is_embedded, owed_behind, united, with_backlogs};
 use crate::stated::facts;
 use record::{Ending, LoadModel};
 use std::collections::BTreeSet;
@@ -81,8 +81,8 @@ impl HostEvidence {
     pub(crate) fn add_backlogs(&mut self, requests: u64, hunt: &Hunt, collected: &Collected) {
         with_backlogs(&mut self.stalls, |recording, end| hunt.recovered(recording, end, collected));
         let owes = collected.behind.iter().filter_map(|request| {
-            let stall = backlog_of(&self.stalls, request.recording, request.at)?;
-            Some((request.whole, stall.depth))
+            let owed = owed_behind(&self.stalls, request.recording, request.at);
+            (owed > 0.0).then_some((request.whole, owed))
         });
         self.behind = owes.collect();
         (self.requests, self.is_behind_full) = (requests, collected.is_behind_full);

@@ -24,36 +24,59 @@ pub(crate) struct Stall {
     pub(crate) recording: usize,
     /// The longest that a request can owe to it and to those whose backlogs it lengthened, ns; at least its length.
     pub(crate) depth: f64,
-    /// When the backlog behind it was over, on the common axis; its end where that is not known yet.
+    /// When the backlog behind it was over at the latest, on the common axis; its end where that is not known yet.
     pub(crate) over: u64,
+    /// The latest of that and of the same of those before it.
+    pub(crate) all_over: u64,
 }
 
 impl Stall {
     /// Of all requests, and without a backlog.
     pub(crate) fn new(recording: usize, begin: u64, end: u64, length: f64) -> Stall {
-        Stall { begin, end, length, met: 1.0, recording, depth: length, over: end }
+        Stall { begin, end, length, met: 1.0, recording, depth: length, over: end, all_over: end }
     }
 }
 
-/// Adds to each stall when its backlog was over, in order of recordings and time. A stall within the backlog of another one
-/// makes it longer: a request can owe something to both.
+/// The backlog behind something lasts no longer than so many times its length: of a system that is loaded to 96 % and can
+/// do all that it is asked for. Where requests stay slow for longer, something else makes them so.
+const LONGEST_BACKLOG: u64 = 25;
+
+/// When the backlog behind what ended at `end` and was of this length is over at the latest.
+pub(crate) fn longest_backlog(end: u64, length: u64) -> u64 {
+    end.saturating_add(length.saturating_mul(LONGEST_BACKLOG))
+}
+
+/// Adds to each stall when its backlog was over, in order of recordings and time: when a request showed it, and no later than
+/// backlogs last. A stall within the backlog of another one makes it longer: a request can owe something to both.
 pub(crate) fn with_backlogs(stalls: &mut [Stall], recovered: impl Fn(usize, u64) -> u64) {
     stalls.sort_by_key(|stall| (stall.recording, stall.end, stall.begin));
-    let mut before: Option<Stall> = None;
-    for stall in stalls {
-        stall.over = recovered(stall.recording, stall.end).max(stall.end);
+    for index in 0..stalls.len() {
+        let (before, rest) = stalls.split_at_mut(index);
+        let stall = &mut rest[0];
+        let longest = longest_backlog(stall.end, stall.length as u64);
+        stall.over = recovered(stall.recording, stall.end).max(stall.end).min(longest);
         // Where within its window it lay is not known: at its end, if the backlog did not last that long.
         let begin = stall.end.saturating_sub(stall.length as u64);
-        let lengthened = before.filter(|before| before.recording == stall.recording && begin < before.over);
-        stall.depth = stall.length + lengthened.map_or(0.0, |before| before.depth);
-        before = Some(*stall);
+        stall.depth = stall.length + owed(before, stall.recording, begin);
+        let last = before.last().filter(|last| last.recording == stall.recording);
+        stall.all_over = last.map_or(stall.over, |last| last.all_over.max(stall.over));
     }
 }
 
-/// Of stalls in the order of [`with_backlogs`], the one in whose backlog a request begins.
-pub(crate) fn backlog_of(stalls: &[Stall], recording: usize, at: u64) -> Option<&Stall> {
+/// Of stalls in the order of [`with_backlogs`], the longest that a request can owe to all those in whose backlogs it begins.
+pub(crate) fn owed_behind(stalls: &[Stall], recording: usize, at: u64) -> f64 {
     let ended = stalls.partition_point(|stall| (stall.recording, stall.end) <= (recording, at));
-    stalls[..ended].last().filter(|stall| stall.recording == recording && at < stall.over)
+    owed(&stalls[..ended], recording, at)
+}
+
+/// Stalls, or other things that block, that one request may owe something to: each further one is shorter than the wait that it would explain.
+pub(crate) const MOST_CREDITORS: usize = 1_000;
+
+/// The lengths of the last of these stalls whose backlogs have not ended at `at`.
+fn owed(ended: &[Stall], recording: usize, at: u64) -> f64 {
+    let is_alive = |stall: &&Stall| stall.recording == recording && at < stall.all_over;
+    let last = ended.iter().rev().take_while(is_alive).take(MOST_CREDITORS);
+    last.filter(|stall| at < stall.over).map(|stall| stall.length).sum()
 }
 
 /// What one side of the requests can run on.
@@ -135,7 +158,8 @@ pub(crate) fn united(mut stalls: Vec<(usize, Stall)>, sides: &Sides) -> impl Ite
                 part.insert(cpu);
                 last.end = last.end.max(stall.end);
                 last.length = (last.end - last.begin) as f64;
-                (last.depth, last.over) = (last.length, last.end);
+                *last =
+                    Stall { met: last.met, ..Stall::new(last.recording, last.begin, last.end, last.length) };
             }
             _ => groups.push(([cpu].into(), stall)),
         }
@@ -167,13 +191,22 @@ mod tests {
         let mut all = [of(1), of(0)].concat();
         with_backlogs(&mut all, recovered);
         let found: Vec<(usize, f64, u64)> = all.iter().map(|s| (s.recording, s.depth, s.over)).collect();
-        assert_eq!(found, [(0, 20.0, 90), (0, 30.0, 90), (1, 20.0, 30), (1, 10.0, u64::MAX)]);
-        let depth = |recording, at| backlog_of(&all, recording, at).map(|stall| stall.depth);
-        assert_eq!(
-            [19, 20, 59, 60, 89, 90].map(|at| depth(0, at)),
-            [None, Some(20.0), Some(20.0), Some(30.0), Some(30.0), None]
-        );
-        assert_eq!([5, 20, 30, 59, 1_000].map(|at| depth(1, at)), [None, Some(20.0), None, None, Some(10.0)]);
+        assert_eq!(found, [(0, 20.0, 90), (0, 30.0, 90), (1, 20.0, 30), (1, 10.0, 310)]);
+        let depth = |recording, at| owed_behind(&all, recording, at);
+        assert_eq!([19, 20, 59, 60, 89, 90].map(|at| depth(0, at)), [0.0, 20.0, 20.0, 30.0, 30.0, 0.0]);
+        assert_eq!([5, 20, 30, 59, 309, 310].map(|at| depth(1, at)), [0.0, 20.0, 0.0, 0.0, 10.0, 0.0]);
+    }
+
+    /// Where requests stay slow for good, each stall is over by itself: many short ones never add up to a long one.
+    #[test]
+    fn backlogs_that_nobody_saw_end_are_over_by_their_lengths() {
+        let short = (0..100).map(|i| stall(1_000 + 20 * i, 1_001 + 20 * i));
+        let mut all: Vec<Stall> = [stall(0, 50)].into_iter().chain(short).collect();
+        with_backlogs(&mut all, |_, _| u64::MAX);
+        let depth = |at| owed_behind(&all, 0, at);
+        assert_eq!([999, 1_001, 1_024].map(depth), [50.0, 51.0, 52.0]);
+        // 50 · 25 after the long one only those count that ended in the last 25.
+        assert_eq!([1_299, 1_300, 2_981, 3_005, 3_006].map(depth), [51.0, 1.0, 2.0, 1.0, 0.0]);
     }
 
     fn side(cpus: std::ops::Range<usize>, threads: usize) -> Side {

@@ -8,6 +8,13 @@ use units::{Nanos, Quantile};
 pub const STATED_LIMIT: &str = "a side has no single requests, so that nothing has an interval: what follows is how the figures of these two \
     runs differ, and not whether another run would differ";
 
+impl Analysis {
+    /// Whether there are another tool's statements and no request.
+    pub fn is_stated_alone(&self) -> bool {
+        self.total.counts.total == 0 && !self.stated.is_empty()
+    }
+}
+
 /// One figure on both sides; both ends of what is told, ns.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StatedFigure {

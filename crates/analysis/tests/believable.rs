@@ -2,7 +2,7 @@
 
 mod made;
 
-use analysis::{Analysis, ReasonKind, Severity, VerdictState};
+use analysis::{Analysis, Cause, Options, ReasonKind, Severity, VerdictState, analyse_batches};
 use made::{MS, Run, S, changed, reason, took};
 use record::{LoadModel, Measure, NoiseObservation, NoiseSourceFacts, Provenance, Sample, flags};
 use units::{Bound, Instant, Nanos, Outcome, Quantile, Seed};
@@ -148,4 +148,43 @@ fn a_stall_decides_as_far_as_its_backlog_does() {
     assert_eq!(bound(&found), (of("p75"), "above it the host's own stalls decide"));
     let untold = nearly_saturated(false).analyse();
     assert!(untold.verdict.believable_to >= Quantile::new(0.99), "{:?}", bound(&untold));
+}
+
+/// A stall of both CPUs for 50 ms, from 4 s of 20 s on. Whatever is asked after it and would be answered as fast as usual fails.
+fn stalled_for_good() -> Run {
+    let stall = (4 * S, 4 * S + 50 * MS);
+    let draw = |i: u64| (Seed(7).at(i).exponential() * 1e6) as u64 + 1;
+    let waits = |i: u64| if (stall.0..stall.1).contains(&(i * MS)) { stall.1 - i * MS } else { 0 };
+    let run = Run::new(LoadModel::Open, 20).each_ms(20_000, |i, s| took(s, waits(i) + draw(i)));
+    let is_fast = |seq: u64| seq * MS >= stall.1 && draw(seq) < 750_000;
+    let mut run = changed(run, is_fast, |s| Sample { outcome: Outcome::Unavailable, ..s });
+    let source =
+        |name: &str| NoiseSourceFacts { name: name.to_owned(), unit: "ns".to_owned(), available: Ok(0) };
+    run.input.noise_sources = vec![source("hiccup cpu 0"), source("hiccup cpu 1"), source("hiccup watched")];
+    run.input.noise.extend([0, 1].map(|cpu| NoiseObservation {
+        source: cpu,
+        value: (stall.1 - stall.0) as f64,
+        begin: Instant(stall.0),
+        end: Instant(stall.1),
+    }));
+    run
+}
+
+/// No answer is as fast as usual ever again, and yet the stall is over: by its backlog's longest time, 1.25 s, and neither the
+/// verdict nor the attribution puts more down to it.
+#[test]
+fn a_stall_is_not_owed_what_stays_slow_for_good() {
+    let run = stalled_for_good();
+    let options = Options { above: Some(Nanos(3 * MS / 2)), worst: usize::MAX, ..Options::default() };
+    let batches = run.batches();
+    let found = analyse_batches(vec![run.input.clone()], batches.iter().map(|batch| (0, batch)), &options);
+    let found = found.expect("one run is a run");
+    // 6 % of all requests began in its backlog, and so did of those beyond any quantile; 0.25 % met the stall itself.
+    assert_eq!(bound(&found).0, of("p99"));
+    let attribution = found.attribution.expect("there are slow requests");
+    let blocked = [Cause::ClientStall, Cause::ServerStall, Cause::HostStall];
+    let rows: Vec<_> = blocked.iter().filter_map(|cause| attribution.row(*cause)).collect();
+    let share: f64 = rows.iter().map(|row| row.share).sum();
+    // A tenth is what waited for its end; of the 22 % that took longer anyway, those of 1.25 of the 16 s after it owe some 1.8 ms.
+    assert!((0.1..0.2).contains(&share), "{share}: {rows:#?}");
 }

@@ -5,11 +5,12 @@ mod cells;
 mod made;
 
 use analysis::Options;
+use analysis::VerdictState;
 use analysis::tell_tale::{
     Cell, CellFigures, Finding, Half, LookOptions, Pauses, Quantity, Rounds, Slowest, TellTale, TestedRow,
     Whose, look,
 };
-use cells::{MS, Planted, cell, planted};
+use cells::{MS, Place, Planted, US, cell, planted};
 use made::Scratch;
 use record::LoadModel::{Closed, Open};
 use units::{Nanos, Quantile};
@@ -158,6 +159,94 @@ fn coarse_moments_find_short_pauses() {
     // Twelve pauses of 4 ms delay some 120 requests a round, of which the slowest hundred hold nearly all.
     assert!(10 * row.all.met > 9 * row.all.of && figures(&found, 0).whose == Whose::Harness, "{row:?}");
     assert_eq!(figures(&found, 1).whose, Whose::NotShown);
+}
+
+/// Requests of some 1.5 ms that are placed to 1 ms: of those that are pauses the maximum is the harness's in each round, and of
+/// those beside pauses in none.
+#[test]
+fn a_maximum_is_in_a_pause_or_beside_it_although_moments_are_coarse() {
+    let scratch = Scratch::new("tell-tale-maxima");
+    let at = |place: Place, seed: u64| Planted {
+        one_at: Some(place),
+        resolution: MS,
+        rounds: 8,
+        slower: 0.5,
+        ..Planted::pausing(seed, 60, 1_200 * US)
+    };
+    let found = looked(&[
+        planted(&scratch.0, cell("YCSB, Within", Open, Some(true)), &at(Place::Within, 1)),
+        planted(&scratch.0, cell("YCSB, Before", Open, Some(true)), &at(Place::Before, 2)),
+        planted(&scratch.0, cell("YCSB, After", Open, Some(true)), &at(Place::After, 3)),
+    ]);
+    let shares = |index: usize| -> Vec<f64> {
+        let rounds = &figures(&found, index).rounds;
+        rounds.iter().map(|round| round.max_paused.expect("longer than the step")).collect()
+    };
+    assert!(shares(0).iter().all(|share| *share > 0.5), "{:?}", shares(0));
+    assert_eq!(figures(&found, 0).whose, Whose::Harness);
+    for index in [1, 2] {
+        assert!(shares(index).iter().all(|share| *share < 0.5), "{:?}", shares(index));
+        let whose = &figures(&found, index).whose;
+        assert!(matches!(whose, Whose::Partly | Whose::NotShown), "{whose:?}");
+        assert_eq!(figures(&found, index).maxima_in_pauses(), (0, 8));
+    }
+}
+
+/// Two rounds of which nobody knows, and one without a pause.
+#[test]
+fn a_cell_of_which_most_logs_tell_nothing_is_not_one_without_pauses() {
+    let scratch = Scratch::new("tell-tale-untold");
+    let quiet = Planted { broken_rounds: 2, ..Planted::new(1) };
+    let seen = Planted { broken_rounds: 1, ..Planted::pausing(2, 4, 20 * MS) };
+    let found = looked(&[
+        planted(&scratch.0, cell("YCSB, Epsilon", Open, Some(true)), &quiet),
+        planted(&scratch.0, cell("YCSB, G1", Open, Some(true)), &seen),
+    ]);
+    let why = "no clock leads from gc.log to the run";
+    let quiet = figures(&found, 0);
+    let Pauses::Trouble(trouble) = &quiet.pauses else { panic!("{:?}", quiet.pauses) };
+    assert!(trouble.contains(why) && trouble.contains("2 of 3 rounds"), "{trouble}");
+    assert_eq!(quiet.whose, Whose::Trouble);
+    assert_eq!(quiet.untold, [format!("round 1: {why}"), format!("round 2: {why}")]);
+    // What was seen was there, and it stays known of which round nothing is told.
+    let seen = figures(&found, 1);
+    assert!(matches!(seen.pauses, Pauses::Seen(totals) if totals.rounds == 2), "{:?}", seen.pauses);
+    assert_eq!((seen.untold.len(), &seen.whose), (1, &Whose::Harness));
+}
+
+/// A run that failed is no evidence; one that fell behind its schedule is, and its times say so.
+#[test]
+fn invalid_rounds_are_left_out_unless_the_load_was_not_kept() {
+    let scratch = Scratch::new("tell-tale-invalid");
+    let failing = |failed_rounds: usize| Planted { failed_rounds, ..Planted::new(1) };
+    let found = looked(&[
+        planted(&scratch.0, cell("YCSB, Epsilon", Open, Some(true)), &Planted::new(2)),
+        planted(&scratch.0, cell("YCSB, G1", Open, Some(true)), &failing(1)),
+        planted(&scratch.0, cell("YCSB, ZGC", Open, Some(true)), &failing(3)),
+        planted(
+            &scratch.0,
+            cell("YCSB, Serial", Open, Some(true)),
+            &Planted { falls_behind: true, ..Planted::new(3) },
+        ),
+    ]);
+    let some = figures(&found, 1);
+    let [lost] = &some.lost[..] else { panic!("{:?}", some.lost) };
+    assert!(lost.starts_with("round 1: its verdict is invalid: "), "{lost}");
+    assert!(lost.ends_with("the made disk is full"), "{lost}");
+    assert_eq!(some.rounds.iter().map(|round| round.number).collect::<Vec<_>>(), [2, 3]);
+    assert_eq!((some.throughput.points.len(), some.max.points.len()), (2, 2));
+    // The round that failed was ten times as slow.
+    assert!(some.max.most < 3e6 && figures(&found, 0).max.most < 3e6, "{:?}", some.max);
+    let none = found.cells[2].figures.as_ref().expect_err("no round of it is left");
+    assert!(none.contains("round 3: its verdict is invalid"), "{none}");
+    let behind = figures(&found, 3);
+    assert_eq!((behind.rounds.len(), behind.lost.len()), (3, 0));
+    for round in &behind.rounds {
+        assert_eq!(round.verdict, VerdictState::Invalid);
+        let why = round.invalid.as_deref().expect("a reason");
+        assert!(why.contains("offered rate was not reached"), "{why}");
+        assert!(round.max.0 > 500 * MS, "what was due 0.6 s before the end was answered after it");
+    }
 }
 
 /// One pause of 2.5 ms moves the maximum and no quantile; slower by half moves all of them.

@@ -29,7 +29,6 @@ pub use floor::floor_page;
 pub use prove::prove_page;
 pub use tell_tale::tell_tale_page;
 
-use crate::stated::is_stated_alone;
 use crate::svg::has_anatomy;
 use crate::words::product;
 use analysis::Analysis;
@@ -68,7 +67,7 @@ pub fn page(analysis: &Analysis) -> String {
         head::headline(analysis),
         head::verdict(analysis),
         head::key_numbers(analysis),
-        if is_stated_alone(analysis) {
+        if analysis.is_stated_alone() {
             String::new()
         } else {
             section("quantiles", "Quantiles", &head::quantiles(analysis))
@@ -101,7 +100,7 @@ pub fn page(analysis: &Analysis) -> String {
         analysis.attribution.as_ref().map_or_else(String::new, |attribution| {
             section("attribution", "Whose tail is it?", &attribution::content(analysis, attribution))
         }),
-        if is_stated_alone(analysis) {
+        if analysis.is_stated_alone() {
             String::new()
         } else {
             section("figures", "Figures", &places(analysis))

@@ -1,6 +1,5 @@
 //! What another tool stated, in the same words on every page.
 
-use analysis::Analysis;
 use record::{Stated, StatedFrom, StatedQuantile};
 use units::{Nanos, Quantile, format_nanos};
 
@@ -9,11 +8,6 @@ pub(crate) const MOST_INTERVALS: usize = 60;
 
 /// Whose claims these are.
 pub(crate) const CLAIM: &str = "The tool’s own claims, as it printed them; none of them has an interval. A range is the bucket of its counts that holds the quantile; “not told” is what it did not say.";
-
-/// Whether there are another tool's statements and no request.
-pub(crate) fn is_stated_alone(analysis: &Analysis) -> bool {
-    analysis.total.counts.total == 0 && !analysis.stated.is_empty()
-}
 
 /// Both ends of what is told.
 pub(crate) fn range(ends: Option<(u64, u64)>) -> String {

@@ -32,7 +32,6 @@ pub use repeats::repeats_page;
 pub use stated::stated_comparison_page;
 pub use tell_tale::tell_tale_page;
 
-use crate::stated::is_stated_alone;
 use crate::words::{believable, bound, product};
 use analysis::{Analysis, MeasureSummary, Scope, ScopeSummary, Severity, VerdictState};
 use paint::Paint;
@@ -57,7 +56,7 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     let mut page = Page { analysis, paint, width: options.width, text: String::new() };
     page.headline();
     page.verdict();
-    if !is_stated_alone(analysis) {
+    if !analysis.is_stated_alone() {
         page.load();
         page.times();
     }

@@ -97,8 +97,8 @@ pub fn ratio(base: &Estimate, new: &Estimate) -> Option<Estimate> {
 /// above zero.
 ///
 /// The interval is Student's on the runs' logarithms, and never narrower than what the spread within the runs
-/// gives: runs differ by more than their samples do, and it is this that decides whether a difference would be
-/// seen again. Two runs hardly tell their spread (Student's quantile is 12.7 at 95 %): the hull of both, which
+/// gives (a run without an interval counts as the least certain of the others): runs differ by more than their samples do, and
+/// it is this that decides whether a difference would be seen again. Two runs hardly tell their spread (Student's quantile is 12.7 at 95 %): the hull of both, which
 /// is much narrower, holds the truth only every other time. Limits more than a factor of 10,000 apart are not
 /// stated. One run is returned as it is.
 pub fn across_runs(runs: &[Estimate]) -> Option<Estimate> {
@@ -141,11 +141,14 @@ fn between(runs: &[Estimate], logs: &[f64], level: f64) -> (f64, f64) {
     let p = 0.5 + level / 2.0;
     let half = student_quantile(p, count - 1.0) * (spread / count).sqrt();
     let z = normal_quantile(p);
-    let within: f64 = runs
+    let known: Vec<f64> = runs
         .iter()
         .filter_map(|r| r.interval.map(|(low, high)| (high / low.max(f64::MIN_POSITIVE)).ln() / (2.0 * z)))
         .map(|sd| sd * sd)
-        .sum();
+        .collect();
+    // A run without an interval is no more certain than the least certain of the others.
+    let largest = known.iter().copied().fold(0.0, f64::max);
+    let within = known.iter().sum::<f64>() + (runs.len() - known.len()) as f64 * largest;
     let half = half.max(z * within.sqrt() / count);
     ((mean - half).exp(), (mean + half).exp())
 }
@@ -226,5 +229,10 @@ mod tests {
         let same = across_runs(&vec![estimate(1.0, 0.9, 1.1); 4]).unwrap();
         let (low, high) = same.interval.unwrap();
         assert!((high / low).ln() > (1.1f64 / 0.9).ln() / 2.0 * 0.999);
+        // Of four, three state no interval: they are no more certain than the one that does.
+        let mut gaps = vec![estimate(1.0, 0.9, 1.1); 4];
+        gaps[1..].iter_mut().for_each(|run| run.interval = None);
+        let (gap_low, gap_high) = across_runs(&gaps).unwrap().interval.unwrap();
+        assert!((gap_low - low).abs() < 1e-12 && (gap_high - high).abs() < 1e-12, "{gap_low} {gap_high}");
     }
 }

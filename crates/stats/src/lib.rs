@@ -7,6 +7,7 @@
 mod association;
 mod blocks;
 mod comparison;
+mod correlation;
 mod distribution;
 mod drift;
 mod goodness;
@@ -21,14 +22,12 @@ mod settling;
 pub use association::{Association, IntervalSeries, METHOD_SHIFTS, association};
 pub use blocks::{MAX_BLOCKS, TimeBlocks};
 pub use comparison::{Difference, METHOD_RATIO, METHOD_REPEATS, across_runs, equivalent, ratio};
+pub use correlation::{FEWEST_PAIRS, RankCorrelation, rank_correlation};
 pub use distribution::{Distribution, METHOD_NO_INTERVAL, METHOD_ORDER, View};
 pub use drift::Drift;
 pub use goodness::{TestResult, anderson_darling_exponential, kolmogorov_smirnov_exponential};
 pub use histogram::{LogHistogram, Ranks};
 pub use meetings::{Meetings, Round, meetings};
 pub use moments::{METHOD_BOOTSTRAP, METHOD_FEW, METHOD_NO_BLOCKS, Moments};
-pub use rounds::{
-    FEWEST_PAIRS, METHOD_ROUNDS, RankCorrelation, RoundsRatio, carried_scatter, holm, rank_correlation,
-    ratio_of_rounds,
-};
+pub use rounds::{METHOD_ROUNDS, Points, RoundsRatio, carried_scatter, holm, ratio_of_rounds};
 pub use settling::{FEWEST_WINDOWS, Recovery, Settled, Settling, Window, recovery};

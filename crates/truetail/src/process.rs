@@ -19,13 +19,17 @@ const LOOK: Nanos = Nanos::from_millis(20);
 /// The same while a load is about to begin, which it does no sooner than [`load::LEAD_IN`] after its recording is there.
 const LOOK_CLOSELY: Nanos = Nanos::from_millis(2);
 
+/// What a process is told by its environment, as name and value, since everybody can read arguments.
+pub(crate) type Secrets = [(&'static str, String)];
+
 /// Runs truetail itself; `loads` is called as soon as the recording is there: all sessions are connected then, and no
-/// request of the load has been sent.
+/// request of the load has been sent. Arguments hold no password: they are told where it fails.
 ///
 /// # Errors
 /// Where it ends with an exit code that says that there is no result, with its last words.
 pub(crate) fn truetail(
     arguments: &[String],
+    secrets: &Secrets,
     limit: Nanos,
     recording: &Path,
     loads: impl FnOnce(),
@@ -33,6 +37,7 @@ pub(crate) fn truetail(
     let program = std::env::current_exe().context("can't find this program again")?;
     let mut command = Command::new(program);
     command.args(arguments).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.envs(secrets.iter().map(|(name, value)| (name, value)));
     let mut child = command.stdin(Stdio::null()).spawn().context("can't start truetail again")?;
     let words = child.stderr.take().map(last_words);
     let mut loads = Some(loads);

@@ -2,6 +2,7 @@
 
 use super::Cause;
 use super::causes::Met;
+use crate::stalls::{MOST_CREDITORS, longest_backlog};
 
 /// A time that one cause explains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,16 +12,6 @@ pub(super) struct Segment {
     pub(super) cause: Cause,
     /// When the backlog behind it was over; `u64::MAX` when it never was.
     pub(super) recovered: u64,
-}
-
-/// The backlog behind something lasts no longer than so many times its length: of a system that is loaded to 96 % and can
-/// do all that it is asked for. Where requests stay slow for longer, something else makes them so.
-const LONGEST_BACKLOG: u64 = 25;
-
-impl Segment {
-    fn longest_backlog(&self) -> u64 {
-        self.end.saturating_add((self.end - self.begin).saturating_mul(LONGEST_BACKLOG))
-    }
 }
 
 /// What covers the time of one recording's requests; each lane's segments are in order and apart.
@@ -35,9 +26,6 @@ pub(super) struct Lanes {
     /// What of a stall may lie before it is seen, ns.
     pub(super) unseen: u64,
 }
-
-/// Segments that one request may owe something to: each further one is shorter than the wait that it would explain.
-const MOST_CREDITORS: usize = 1_000;
 
 impl Lanes {
     /// Of the causes that are shown. `recovered` gives the end of the backlog behind something that ended.
@@ -72,7 +60,7 @@ impl Lanes {
             if (is_past && segment.recovered <= at) || sum >= whole {
                 break;
             }
-            if is_past && segment.longest_backlog() <= at {
+            if is_past && longest_backlog(segment.end, segment.end - segment.begin) <= at {
                 continue;
             }
             let debt = segment.end.min(at) - segment.begin;

@@ -1,13 +1,13 @@
 //! Cells against each other: collectors against Epsilon, and with the log against without.
 
 use super::cells::{QUANTILES, correlation};
+use super::claim::claim;
 use super::{
-    AgainstBase, CellFigures, CellResult, Claim, Finding, Group, Half, LogEffect, LookOptions, Quantity,
-    Spread, TestedRow,
+    AgainstBase, CellFigures, CellResult, Finding, Group, LogEffect, LookOptions, Quantity, Spread, TestedRow,
 };
 use crate::limits::SAME_RATE;
 use stats::{RoundsRatio, holm, ratio_of_rounds};
-use units::{Quantile, format_counted, format_nanos};
+use units::{Bound, Quantile, format_counted, format_nanos};
 
 /// Level of the ratios' intervals: two one-sided tests at 5 % each.
 pub(super) const LEVEL: f64 = 0.9;
@@ -37,11 +37,7 @@ fn group(cells: &[CellResult], members: Vec<usize>, options: &LookOptions) -> Gr
         })
         .collect();
     let is_collector = |one: &AgainstBase| cells[one.cell].cell.collector().is_some();
-    // Two questions: do collectors differ, and does a harness without any? Each is corrected for by itself.
-    for asks in [true, false] {
-        let family = against.iter_mut().filter(|one| is_collector(one) == asks);
-        conclude(family.map(|one| &mut one.rows).collect(), options.margin);
-    }
+    conclude_groups(&mut against, is_collector, options.margin);
     let figures = |index: &usize| cells[*index].figures.as_ref().ok();
     let rounds: Vec<&[super::RoundFigures]> =
         members.iter().filter_map(figures).map(|figures| figures.rounds.as_slice()).collect();
@@ -79,7 +75,7 @@ fn bases(cells: &[CellResult], members: &[usize], cell: usize) -> Vec<usize> {
     tools.into_iter().filter_map(|tool| best_of(tool, Some(true))).collect()
 }
 
-fn quantiles() -> impl Iterator<Item = Quantile> {
+pub(super) fn quantiles() -> impl Iterator<Item = Quantile> {
     QUANTILES.into_iter().filter_map(Quantile::new)
 }
 
@@ -104,8 +100,10 @@ fn rows(
     }
     let row = |quantity: &Quantity| {
         let spreads = of(sides.0, *quantity).zip(of(sides.1, *quantity));
-        let tested = spreads.and_then(|(base, new)| ratio_of_rounds(&base.estimates, &new.estimates, LEVEL));
-        let finding = Finding::CannotTell(why_none(sides, *quantity, margin));
+        let points = quantity.points();
+        let tested =
+            spreads.and_then(|(base, new)| ratio_of_rounds(&base.estimates, &new.estimates, points, LEVEL));
+        let finding = Finding::CannotTell(why_none(sides, *quantity, tested.as_ref(), margin));
         TestedRow { quantity: *quantity, tested, p_corrected: None, finding }
     };
     (quantities.iter().map(row).collect(), None)
@@ -129,17 +127,35 @@ fn different_loads((base, new): (&CellFigures, &CellFigures)) -> Option<String> 
         .then(|| format!("offered {b:.0}/s against {a:.0}/s: times depend on the rate"))
 }
 
-fn why_none((base, new): (&CellFigures, &CellFigures), quantity: Quantity, margin: f64) -> String {
+fn why_none(
+    (base, new): (&CellFigures, &CellFigures),
+    quantity: Quantity,
+    tested: Option<&RoundsRatio>,
+    margin: f64,
+) -> String {
     let fewest = base.rounds.len().min(new.rounds.len());
     let carried = [base, new].into_iter().all(|side| of(side, quantity).is_some());
     let finest = base.finest().max(new.finest());
     let is_below = |side: &CellFigures| of(side, quantity).is_some_and(|s| s.most < finest.0 as f64);
+    let is_hidden = |side: &CellFigures| {
+        of(side, quantity).is_some_and(|s| s.estimates.iter().any(|one| one.bound == Bound::AtLeast))
+    };
     match (carried, fewest) {
         _ if is_below(base) && is_below(new) => {
             format!("both are below {}, the finest step that the tool tells", format_nanos(finest))
         }
         (false, _) => format!("the rounds have too few requests for a {}", quantity.name()),
         (_, 0 | 1) => "one round tells nothing of the next: two at least, better five".to_owned(),
+        _ if is_hidden(base) && is_hidden(new) => {
+            "timeouts hide how long requests of both would have taken".to_owned()
+        }
+        _ if is_hidden(base) || is_hidden(new) => {
+            "timeouts hide how long requests of one would have taken, and nothing else is shown".to_owned()
+        }
+        _ if tested.is_some_and(|tested| !tested.knows_within) => {
+            "not different, and too much alike within the rounds for an interval, without which no equality is shown"
+                .to_owned()
+        }
         (_, rounds) => {
             let rounds = format_counted(rounds as u64, "round", "rounds");
             format!("neither equal within ±{:.0} % nor different: {rounds} scatter too much", 100.0 * margin)
@@ -147,87 +163,35 @@ fn why_none((base, new): (&CellFigures, &CellFigures), quantity: Quantity, margi
     }
 }
 
+/// Two questions: do collectors differ, and does a harness without any? And each of quantiles and of maxima: one sentence is said
+/// of all quantiles, and a single one that differs by chance would make it false. Each is corrected for by itself.
+pub(super) fn conclude_groups(
+    against: &mut [AgainstBase],
+    is_collector: impl Fn(&AgainstBase) -> bool,
+    margin: f64,
+) {
+    for (asks, of_max) in [(true, false), (true, true), (false, false), (false, true)] {
+        let of_question = against.iter_mut().filter(|one| is_collector(one) == asks);
+        let rows = of_question.flat_map(|one| &mut one.rows);
+        conclude(rows.filter(|row| (row.quantity == Quantity::Max) == of_max).collect(), margin);
+    }
+}
+
 /// Fills in what follows from the ratios of one family: corrected p-values, and findings.
-fn conclude(mut family: Vec<&mut Vec<TestedRow>>, margin: f64) {
-    let quantities: Vec<Quantity> = family
-        .iter()
-        .map(|rows| rows.iter().map(|row| row.quantity).collect::<Vec<_>>())
-        .max_by_key(Vec::len)
-        .unwrap_or_default();
-    for quantity in quantities {
-        let mut rows: Vec<(&mut TestedRow, RoundsRatio)> = family
-            .iter_mut()
-            .flat_map(|rows| rows.iter_mut().filter(|row| row.quantity == quantity))
-            .filter_map(|row| row.tested.clone().map(|tested| (row, tested)))
-            .collect();
-        let corrected = holm(&rows.iter().map(|(_, tested)| tested.p_value).collect::<Vec<f64>>());
-        for ((row, tested), p_corrected) in rows.iter_mut().zip(corrected) {
-            row.p_corrected = Some(p_corrected);
-            row.finding = match (tested.is_within(margin), p_corrected <= P_DIFFERENT) {
-                (true, _) => Finding::Equivalent,
-                (false, true) if tested.ratio.point > 1.0 => Finding::Higher,
-                (false, true) => Finding::Lower,
-                (false, false) => row.finding.clone(),
-            };
-        }
-    }
-}
-
-/// What the group's collectors say of the paper's claim.
-fn claim(cells: &[CellResult], members: &[usize], against: &[AgainstBase]) -> Claim {
-    let collectors: Vec<&AgainstBase> = against
-        .iter()
-        .filter(|one| cells[one.cell].cell.collector().is_some() && !one.rows.is_empty())
-        .filter(|one| {
-            cells[one.cell].cell.jvm_log != Some(false) || cells[one.base].cell.jvm_log == Some(false)
-        })
-        .collect();
-    if collectors.is_empty() {
-        let has_jvm = members.iter().any(|cell| cells[*cell].cell.collector().is_some());
-        let why = match has_jvm {
-            false => "no harness of the group has a JVM".to_owned(),
-            true => format!("there are no two collectors to compare, of which one is {}", super::BASE),
-        };
-        return Claim {
-            quantiles: Half::NotTested(why.clone()),
-            equivalent: Vec::new(),
-            bound: None,
-            maxima: Half::NotTested(why),
+fn conclude(family: Vec<&mut TestedRow>, margin: f64) {
+    let mut tested: Vec<(&mut TestedRow, RoundsRatio)> =
+        family.into_iter().filter_map(|row| row.tested.clone().map(|tested| (row, tested))).collect();
+    let corrected = holm(&tested.iter().map(|(_, tested)| tested.p_value).collect::<Vec<f64>>());
+    for ((row, tested), p_corrected) in tested.iter_mut().zip(corrected) {
+        row.p_corrected = Some(p_corrected);
+        let differs = p_corrected <= P_DIFFERENT;
+        row.finding = match tested.is_within(margin) {
+            true => Finding::Equivalent,
+            false if differs && tested.may_be_higher() => Finding::Higher,
+            false if differs && tested.may_be_lower() => Finding::Lower,
+            false => row.finding.clone(),
         };
     }
-    let rows = |quantity: Quantity| -> Vec<&TestedRow> {
-        collectors.iter().filter_map(|one| one.rows.iter().find(|row| row.quantity == quantity)).collect()
-    };
-    let all_equivalent =
-        |quantity: Quantity| rows(quantity).iter().all(|row| row.finding == Finding::Equivalent);
-    let any_different = |quantity: Quantity| {
-        rows(quantity).iter().any(|row| matches!(row.finding, Finding::Higher | Finding::Lower))
-    };
-    let equivalent: Vec<Quantile> = quantiles().filter(|q| all_equivalent(Quantity::Quantile(*q))).collect();
-    let half = |holds: bool, fails: bool| match (holds, fails) {
-        (true, _) => Half::Holds,
-        (_, true) => Half::Fails,
-        _ => Half::CannotTell,
-    };
-    Claim {
-        quantiles: half(
-            equivalent.len() == QUANTILES.len(),
-            quantiles().any(|q| any_different(Quantity::Quantile(q))),
-        ),
-        bound: quantiles().last().and_then(|q| bound(&rows(Quantity::Quantile(q)))),
-        equivalent,
-        maxima: half(any_different(Quantity::Max), all_equivalent(Quantity::Max)),
-    }
-}
-
-/// The smallest margin at which all would be equivalent.
-fn bound(rows: &[&TestedRow]) -> Option<f64> {
-    let margin = |row: &&TestedRow| {
-        let (low, high) = row.tested.as_ref()?.ratio.interval?;
-        Some((1.0 / low).max(high) - 1.0)
-    };
-    let margins: Option<Vec<f64>> = rows.iter().map(margin).collect();
-    margins?.into_iter().reduce(f64::max).filter(|bound| bound.is_finite())
 }
 
 /// Each cell with a log against the same one without.
@@ -246,6 +210,6 @@ pub(super) fn log_effects(cells: &[CellResult], options: &LookOptions) -> Vec<Lo
         let (rows, refused) = rows(cells, (with, without), &quantities, options.margin);
         found.push(LogEffect { with, without, rows, refused });
     }
-    conclude(found.iter_mut().map(|effect| &mut effect.rows).collect(), options.margin);
+    conclude(found.iter_mut().flat_map(|effect| &mut effect.rows).collect(), options.margin);
     found
 }

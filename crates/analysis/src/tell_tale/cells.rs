@@ -6,6 +6,7 @@ use super::{
 };
 use crate::compared::combined;
 use stats::{Meetings, Round, meetings, rank_correlation};
+use std::path::PathBuf;
 use units::{Estimate, Quantile};
 
 /// The quantiles that are compared.
@@ -17,9 +18,12 @@ pub(super) fn result(cell: &Cell, rounds: &Rounds, options: &LookOptions) -> Cel
         Rounds::CanNot(why) => Err(why.clone()),
         Rounds::Ran(paths) if paths.is_empty() => Err("no round of it was recorded".to_owned()),
         Rounds::Ran(paths) => {
-            let read: Vec<Result<Read, String>> =
-                paths.iter().map(|path| read(path, &cell.workload, &options.analysis)).collect();
-            figures(cell, read, options)
+            let of_path = |(index, path): (usize, &PathBuf)| {
+                let number = index + 1;
+                read(number, path, &cell.workload, &options.analysis)
+                    .map_err(|why| format!("round {number}: {why}"))
+            };
+            figures(cell, paths.iter().enumerate().map(of_path).collect(), options)
         }
     };
     CellResult { cell: cell.clone(), figures }
@@ -31,10 +35,10 @@ fn figures(
     options: &LookOptions,
 ) -> Result<CellFigures, String> {
     let (mut rounds, mut lost): (Vec<Read>, Vec<String>) = (Vec::new(), Vec::new());
-    for (index, one) in read.into_iter().enumerate() {
+    for one in read {
         match one {
             Ok(read) => rounds.push(read),
-            Err(why) => lost.push(format!("round {}: {why}", index + 1)),
+            Err(why) => lost.push(why),
         }
     }
     let Some(first) = rounds.first() else { return Err(lost.join("; ")) };
@@ -53,6 +57,7 @@ fn figures(
     let slowest = slowest(&mut rounds, options);
     let told: Vec<_> = rounds.iter().map(|round| &round.told).collect();
     let pauses = pauses::of_cell(cell.jvm_log, &told);
+    let untold = untold(cell, &rounds);
     let shown = max.points.iter().position(|point| *point == max.median).unwrap_or(0);
     let rounds: Vec<super::RoundFigures> = rounds.into_iter().map(|round| round.figures).collect();
     Ok(CellFigures {
@@ -61,6 +66,7 @@ fn figures(
         correlation: correlation(&[&rounds], options),
         rounds,
         lost,
+        untold,
         throughput,
         quantiles,
         max,
@@ -69,6 +75,13 @@ fn figures(
         slowest,
         shown,
     })
+}
+
+/// Rounds of a JVM that was to write a log of which none tells.
+fn untold(cell: &Cell, rounds: &[Read]) -> Vec<String> {
+    let of_log = rounds.iter().filter(|_| cell.jvm_log == Some(true));
+    let why = |round: &Read| Some(format!("round {}: {}", round.figures.number, round.told.why_not()?));
+    of_log.filter_map(why).collect()
 }
 
 /// Before the tests are looked at.

@@ -14,16 +14,18 @@
 
 mod against;
 mod cells;
+mod claim;
+mod groups;
 mod model;
 mod pauses;
 mod read;
 mod series;
 mod whose;
 
+pub use groups::{AgainstBase, Claim, Finding, Group, Half, LogEffect, Quantity, TestedRow};
 pub use model::{
-    AgainstBase, CellFigures, CellResult, Claim, Finding, Group, Half, LogEffect, PauseTotals, Pauses,
-    Quantity, RoundFigures, RoundPauses, Slowest, SlowestRow, Spread, StopInterval, TellTale, TestedRow,
-    Whose,
+    CellFigures, CellResult, PauseTotals, Pauses, RoundFigures, RoundPauses, Slowest, SlowestRow, Spread,
+    StopInterval, TellTale, Whose,
 };
 pub use series::RoundSeries;
 
@@ -102,7 +104,8 @@ impl Default for LookOptions {
 /// Looks at all cells: reads each round (three times), one after the other. Memory grows with the number of rounds by what
 /// their figures draw, some 200 KB each, and not with that of requests.
 ///
-/// A round that can't be read is left out, and its cell says so.
+/// A round that can't be read is left out, and so is one whose verdict is invalid unless what makes it so is a rate that was not
+/// reached: then its times are what the load met. Its cell says so.
 ///
 /// # Errors
 /// When there is no cell.

@@ -1,9 +1,9 @@
-//! What is said of the cells.
+//! What is said of an experiment, and of each cell by itself.
 
-use super::{Cell, RoundSeries};
+use super::{Cell, Group, LogEffect, RoundSeries};
 use crate::{BoxPlot, VerdictState};
-use record::{LoadModel, Measure};
-use stats::{Meetings, RankCorrelation, RoundsRatio};
+use record::Measure;
+use stats::{Meetings, RankCorrelation};
 use units::{Estimate, Instant, Nanos, PerSecond, Quantile};
 
 /// All that is said of an experiment.
@@ -46,6 +46,8 @@ pub struct CellFigures {
     pub rounds: Vec<RoundFigures>,
     /// Rounds that could not be used, and why.
     pub lost: Vec<String>,
+    /// Rounds of which no log tells although one should, and why; empty where nobody wrote one.
+    pub untold: Vec<String>,
     /// Requests completed per second.
     pub throughput: Spread,
     /// Of p50, p99 and p99.9 those that each round carries, ns.
@@ -75,6 +77,12 @@ impl CellFigures {
         self.rounds.iter().map(|round| round.length_resolution).max().unwrap_or(Nanos::ZERO)
     }
 
+    /// In how many rounds the longest request spent at least half of its time in a pause, and of how many that is known.
+    pub fn maxima_in_pauses(&self) -> (usize, usize) {
+        let known = || self.rounds.iter().filter_map(|round| round.max_paused);
+        (known().filter(|share| *share >= 0.5).count(), known().count())
+    }
+
     /// One of the two rows on the slowest requests.
     pub fn slowest(&self, which: Slowest) -> Option<&SlowestRow> {
         self.slowest.iter().find(|row| row.which == which)
@@ -101,11 +109,13 @@ pub struct Spread {
 /// One round.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RoundFigures {
+    /// Which of the cell's recordings it is, from 1 on.
+    pub number: usize,
     /// Its recording.
     pub name: String,
     /// Whether to believe it.
     pub verdict: VerdictState,
-    /// Why not, where it is invalid.
+    /// Why not, where it is invalid: the offered rate was not reached. What is invalid for another reason is lost.
     pub invalid: Option<String>,
     /// Measured requests.
     pub requests: u64,
@@ -113,7 +123,8 @@ pub struct RoundFigures {
     pub max: Nanos,
     /// When it began, since the begin of the measured time.
     pub max_at: Instant,
-    /// Share of the longest request's time in which the harness's JVM paused; `None` where that is not known.
+    /// Share of the longest request's time in which the harness's JVM paused; `None` where no log tells, and where the request is no
+    /// longer than the step to which its place is known.
     pub max_paused: Option<f64>,
     /// To what the moments of requests are rounded, by a tool whose samples were imported; zero where they are exact.
     pub resolution: Nanos,
@@ -167,9 +178,9 @@ pub enum Pauses {
     NoLog,
     /// It should have, and what came of it.
     Trouble(String),
-    /// It did, and tells of none in the measured time of any round.
+    /// The log of each round tells of none in the measured time.
     NoPause(PauseTotals),
-    /// It did.
+    /// It did; not of each round, where some are untold.
     Seen(PauseTotals),
 }
 
@@ -276,148 +287,4 @@ impl Whose {
             Whose::CannotTell(_) => "cannot-tell",
         }
     }
-}
-
-/// Cells of one workload, target and load.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Group {
-    /// The workload.
-    pub workload: String,
-    /// What answers.
-    pub target: String,
-    /// How the load is made.
-    pub load: LoadModel,
-    /// Its cells, as indexes.
-    pub cells: Vec<usize>,
-    /// Each cell against the one under Epsilon.
-    pub against: Vec<AgainstBase>,
-    /// Whether the longest response rises with the longest pause, over all rounds of all cells that have pauses.
-    pub correlation: Option<RankCorrelation>,
-    /// What the group says of the paper's claim.
-    pub claim: Claim,
-}
-
-/// One cell against the same load under Epsilon.
-#[derive(Clone, PartialEq, Debug)]
-pub struct AgainstBase {
-    /// Which cell.
-    pub cell: usize,
-    /// Against which.
-    pub base: usize,
-    /// Why the two can't be compared.
-    pub refused: Option<String>,
-    /// p50, p99, p99.9 and max; empty where refused.
-    pub rows: Vec<TestedRow>,
-}
-
-/// What is compared.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Quantity {
-    /// Requests completed per second.
-    Throughput,
-    /// A quantile of the response time (service time in a closed loop).
-    Quantile(Quantile),
-    /// The longest.
-    Max,
-}
-
-impl Quantity {
-    /// `throughput`, `p99`, `max`.
-    pub fn name(self) -> String {
-        match self {
-            Quantity::Throughput => "throughput".to_owned(),
-            Quantity::Quantile(quantile) => quantile.name(),
-            Quantity::Max => "max".to_owned(),
-        }
-    }
-}
-
-/// One quantity of two cells.
-#[derive(Clone, PartialEq, Debug)]
-pub struct TestedRow {
-    /// Which.
-    pub quantity: Quantity,
-    /// The cell / the base; `None` where it can't be made.
-    pub tested: Option<RoundsRatio>,
-    /// The p-value of a difference, corrected for all that is tested of this quantity in the group (Holm).
-    pub p_corrected: Option<f64>,
-    /// What follows.
-    pub finding: Finding,
-}
-
-/// What a ratio of two cells says.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Finding {
-    /// Within the margin.
-    Equivalent,
-    /// Different: more than the base.
-    Higher,
-    /// Different: less than the base.
-    Lower,
-    /// Neither is shown with these rounds, and why.
-    CannotTell(String),
-}
-
-impl Finding {
-    /// The name in JSON; stable.
-    pub fn key(&self) -> &'static str {
-        match self {
-            Finding::Equivalent => "equivalent",
-            Finding::Higher => "higher",
-            Finding::Lower => "lower",
-            Finding::CannotTell(_) => "cannot-tell",
-        }
-    }
-}
-
-/// The paper's claim: collectors do not move quantiles, and do move maxima.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Claim {
-    /// All collectors' p50, p99 and p99.9 are equivalent to Epsilon's.
-    pub quantiles: Half,
-    /// The quantiles that are equivalent under all collectors.
-    pub equivalent: Vec<Quantile>,
-    /// By how much p99.9 moves at most between any collector and Epsilon: all their intervals lie between 1/(1 + this)
-    /// and 1 + this. `None` where one has none.
-    pub bound: Option<f64>,
-    /// The maximum differs under at least one collector.
-    pub maxima: Half,
-}
-
-/// One half of the claim.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Half {
-    /// It holds.
-    Holds,
-    /// It does not.
-    Fails,
-    /// Not with these rounds.
-    CannotTell,
-    /// There is nothing to hold it to, and why.
-    NotTested(String),
-}
-
-impl Half {
-    /// The name in JSON; stable.
-    pub fn key(&self) -> &'static str {
-        match self {
-            Half::Holds => "holds",
-            Half::Fails => "fails",
-            Half::CannotTell => "cannot-tell",
-            Half::NotTested(_) => "not-tested",
-        }
-    }
-}
-
-/// One cell with and without its JVM's log.
-#[derive(Clone, PartialEq, Debug)]
-pub struct LogEffect {
-    /// The cell with.
-    pub with: usize,
-    /// The cell without.
-    pub without: usize,
-    /// Throughput, p50, p99, p99.9 and max, with / without; empty where refused.
-    pub rows: Vec<TestedRow>,
-    /// Why the two can't be compared.
-    pub refused: Option<String>,
 }

@@ -93,21 +93,37 @@ impl RoundPauses {
 
 /// Of all rounds of a cell whose JVM was to write a log, or was not.
 pub(super) fn of_cell(jvm_log: Option<bool>, told: &[&Told]) -> Pauses {
-    let trouble = told.iter().find_map(|one| match one {
-        Told::Trouble(why) => Some(why.clone()),
-        _ => None,
-    });
     let seen: Vec<&RoundPauses> = told.iter().filter_map(|one| one.pauses()).collect();
-    match (jvm_log, trouble) {
-        (None, _) if seen.is_empty() => Pauses::NoJvm,
-        (Some(false), _) if seen.is_empty() => Pauses::NoLog,
-        (_, Some(why)) if seen.is_empty() => Pauses::Trouble(why),
-        _ if seen.is_empty() => Pauses::Trouble("no recording of it holds a log of its JVM".to_owned()),
-        _ => {
+    match (jvm_log, seen.is_empty()) {
+        (None, true) => Pauses::NoJvm,
+        (Some(false), true) => Pauses::NoLog,
+        (_, true) => Pauses::Trouble(reasons(told)),
+        (_, false) => {
             let totals = totals(&seen);
-            if totals.pauses > 0 { Pauses::Seen(totals) } else { Pauses::NoPause(totals) }
+            match (totals.pauses > 0, seen.len() == told.len()) {
+                (true, _) => Pauses::Seen(totals),
+                (false, true) => Pauses::NoPause(totals),
+                // What some rounds do not have, the others may.
+                (false, false) => Pauses::Trouble(format!(
+                    "of {} of {} rounds the log does not tell ({}), and the others have no pause",
+                    told.len() - seen.len(),
+                    told.len(),
+                    reasons(told)
+                )),
+            }
         }
     }
+}
+
+/// Why rounds are not told of, each reason once.
+fn reasons(told: &[&Told]) -> String {
+    let mut reasons: Vec<&str> = Vec::new();
+    for why in told.iter().filter_map(|one| one.why_not()) {
+        if !reasons.contains(&why) {
+            reasons.push(why);
+        }
+    }
+    reasons.join("; ")
 }
 
 impl Told {
@@ -115,6 +131,15 @@ impl Told {
         match self {
             Told::Pauses(pauses) => Some(pauses),
             Told::NoLog | Told::Trouble(_) => None,
+        }
+    }
+
+    /// Why a round whose JVM was to write a log is not told of.
+    pub(super) fn why_not(&self) -> Option<&str> {
+        match self {
+            Told::Pauses(_) => None,
+            Told::NoLog => Some("no recording of it holds a log of its JVM"),
+            Told::Trouble(why) => Some(why),
         }
     }
 }
@@ -186,6 +211,29 @@ mod tests {
         assert!(matches!(of(Some(true), &[]), Pauses::Trouble(why) if why.contains("no recording")));
         let nothing = PauseTotals { rounds: 1, ..PauseTotals::default() };
         assert_eq!(of(Some(true), &[log(None)]), Pauses::NoPause(nothing));
+    }
+
+    /// Of three rounds one tells of no pause, and of the others nobody knows: that is no cell without pauses.
+    #[test]
+    fn no_pause_is_said_where_each_round_tells_of_none() {
+        let without = || Told::Pauses(RoundPauses::default());
+        let trouble = |why: &str| Told::Trouble(why.to_owned());
+        let of = |told: &[Told]| of_cell(Some(true), &told.iter().collect::<Vec<_>>());
+        assert!(matches!(of(&[without(), without()]), Pauses::NoPause(totals) if totals.rounds == 2));
+        let Pauses::Trouble(why) = of(&[trouble("no clock"), without(), trouble("cut short")]) else {
+            panic!("two logs do not tell");
+        };
+        assert_eq!(
+            why,
+            "of 2 of 3 rounds the log does not tell (no clock; cut short), and the others have no pause"
+        );
+        let Pauses::Trouble(why) = of(&[without(), Told::NoLog]) else { panic!("a log is missing") };
+        assert!(why.contains("1 of 2 rounds") && why.contains("no recording"), "{why}");
+        assert_eq!(of(&[trouble("no clock"), trouble("no clock")]), Pauses::Trouble("no clock".to_owned()));
+        // Pauses that were seen are there, whatever the other rounds have.
+        let stop = StopInterval { begin: Instant(1), end: Instant(9), to_safepoint: None };
+        let seen = Told::Pauses(RoundPauses { whole: vec![stop], ..RoundPauses::default() });
+        assert!(matches!(of(&[trouble("no clock"), seen]), Pauses::Seen(totals) if totals.rounds == 1));
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use super::pauses::Told;
 use super::series::{self, Builder};
-use super::{RoundFigures, Slowest};
+use super::{RoundFigures, RoundPauses, Slowest};
 use crate::accumulate::times_of;
 use crate::analyse::{analyse, input_of};
 use crate::cell::NONE;
 use crate::input::{Input, Plan};
-use crate::{Analysis, MeasureSummary, Options, Scope, ScopeSummary, Severity, facts};
+use crate::{Analysis, MeasureSummary, Options, ReasonKind, Scope, ScopeSummary, Severity, facts};
 use record::{Measure, PhaseKind, Recording, RunHeader, SampleBatch};
 use std::cmp::Reverse;
 use std::path::Path;
@@ -39,10 +39,13 @@ impl Read {
     }
 }
 
-/// Reads a round's recording; the reason in one line where it can't be used.
-pub(super) fn read(path: &Path, workload: &str, options: &Options) -> Result<Read, String> {
+/// Reads a cell's recording with this number; the reason in one line where it can't be used.
+pub(super) fn read(number: usize, path: &Path, workload: &str, options: &Options) -> Result<Read, String> {
     let recording = Recording::open(path).map_err(|error| error.to_string())?;
     let analysis = analyse(std::slice::from_ref(&recording), options).map_err(|error| error.to_string())?;
+    if let Some(why) = invalid(&analysis, |kind| kind != ReasonKind::RateNotReached) {
+        return Err(format!("its verdict is invalid: {why}"));
+    }
     let input = input_of(&recording).map_err(|error| error.to_string())?;
     let nothing = || format!("{}: no measured request", path.display());
     let summary = analysis.total.whole().filter(|summary| summary.n > 0).cloned().ok_or_else(nothing)?;
@@ -57,19 +60,19 @@ pub(super) fn read(path: &Path, workload: &str, options: &Options) -> Result<Rea
     let slowest: Vec<(u64, u64)> =
         tail.slowest.iter().map(|Reverse(slow)| (slow.at, slow.at + slow.whole)).collect();
     let last = tail.last.max(length.0);
-    let max_paused = told
-        .pauses()
-        .zip(slowest.first())
-        .map(|(pauses, (begin, end))| pauses.overlap(*begin, *end) as f64 / (end - begin).max(1) as f64);
+    let resolution = told_to(&input.info.header, facts::MOMENTS_TOLD_TO);
+    let max_paused = (told.pauses().zip(slowest.first()))
+        .and_then(|(pauses, longest)| paused_share(pauses, *longest, resolution));
     let figures = RoundFigures {
+        number,
         name: path.display().to_string(),
         verdict: analysis.verdict.state,
-        invalid: worst_reason(&analysis),
+        invalid: invalid(&analysis, |_| true),
         requests: summary.n,
         max: series.longest.1,
         max_at: series.longest.0,
         max_paused,
-        resolution: told_to(&input.info.header, facts::MOMENTS_TOLD_TO),
+        resolution,
         length_resolution: told_to(&input.info.header, facts::LENGTHS_TOLD_TO),
         pauses: told.pauses().cloned(),
         boxes: boxes(&analysis, summary.measure),
@@ -95,9 +98,24 @@ fn planned_rate(input: &Input) -> Option<PerSecond> {
     PerSecond::new((begin.get() + end.get()) / 2.0)
 }
 
-fn worst_reason(analysis: &Analysis) -> Option<String> {
-    let reasons = &analysis.verdict.reasons;
-    reasons.iter().find(|reason| reason.severity == Severity::Invalid).map(|reason| reason.text.clone())
+/// The first reason of these kinds that makes the verdict invalid.
+fn invalid(analysis: &Analysis, of: impl Fn(ReasonKind) -> bool) -> Option<String> {
+    let mut reasons = analysis.verdict.reasons.iter();
+    let found = reasons.find(|reason| reason.severity == Severity::Invalid && of(reason.kind));
+    found.map(|reason| reason.text.clone())
+}
+
+/// Share of [begin, end) in which all threads stood still. A tool that rounds moments down places a request too early by up to
+/// its step: in the middle of the step the place is wrong by half of one at most. So a request that is longer than the step and
+/// lies within a pause has at least half of its time in it, and one that touches none has less; of a shorter one the place
+/// would decide, and nothing is known.
+fn paused_share(pauses: &RoundPauses, (begin, end): (u64, u64), step: Nanos) -> Option<f64> {
+    let length = end - begin;
+    if length == 0 || length <= step.0 {
+        return None;
+    }
+    let late = step.0 / 2;
+    Some(pauses.overlap(begin + late, end + late) as f64 / length as f64)
 }
 
 /// All of it, and each operation where there are several.
@@ -210,6 +228,35 @@ fn scan(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tell_tale::StopInterval;
+
+    /// A request of 1.5 ms in a pause as long, and the same beside it: rounded down to the ms from wherever in one it ended.
+    #[test]
+    fn a_place_that_is_rounded_down_neither_leaves_a_pause_nor_gets_into_one() {
+        const MS: u64 = 1_000_000;
+        let (from, to) = (10 * MS, 10 * MS + 3 * MS / 2);
+        let pauses = |shift: u64| RoundPauses {
+            whole: vec![StopInterval {
+                begin: Instant(from + shift),
+                end: Instant(to + shift),
+                to_safepoint: None,
+            }],
+            ..RoundPauses::default()
+        };
+        let share = |shift: u64, (begin, end): (u64, u64)| {
+            let early = (end + shift) % MS;
+            let placed = (begin + shift - early, end + shift - early);
+            paused_share(&pauses(shift), placed, Nanos(MS)).expect("longer than the step")
+        };
+        for shift in (0..MS).step_by(10_000) {
+            let (within, before) = (share(shift, (from, to)), share(shift, (from - (to - from), from)));
+            let after = share(shift, (to, to + (to - from)));
+            assert!(within > 0.5 && before < 0.5 && after < 0.5, "{shift}: {within} {before} {after}");
+        }
+        assert_eq!(paused_share(&pauses(0), (from, from + MS), Nanos(MS)), None, "its place would decide");
+        assert_eq!(paused_share(&pauses(0), (from, from), Nanos(0)), None);
+        assert_eq!(paused_share(&pauses(0), (from - 100, from + 300), Nanos(0)), Some(0.75));
+    }
 
     #[test]
     fn of_too_many_the_slowest_stay_whatever_the_division() {

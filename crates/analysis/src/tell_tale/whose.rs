@@ -33,8 +33,7 @@ fn of_pauses(figures: &CellFigures) -> Whose {
     };
     let all = &row.all;
     let shown = row.p_corrected <= ASSOCIATION_P;
-    let spent_paused =
-        figures.rounds.iter().filter(|round| round.max_paused.is_some_and(|share| share >= 0.5)).count();
+    let (spent_paused, _) = figures.maxima_in_pauses();
     let is_maximum = 2 * spent_paused > figures.rounds.len();
     match shown {
         true if 2 * all.met >= all.of && is_maximum => Whose::Harness,

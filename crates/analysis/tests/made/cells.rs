@@ -16,6 +16,17 @@ pub const S: u64 = 1_000 * MS;
 /// Warm-up before the measured time: its requests are ten times as slow, and count nowhere.
 const WARM_UP: u64 = S;
 
+/// Where a request lies that is as long as a pause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// It begins and ends with the pause.
+    Within,
+    /// It ends where the pause begins.
+    Before,
+    /// It begins where the pause ends.
+    After,
+}
+
 /// What a harness does to the times that it reports.
 #[derive(Clone, Debug)]
 pub struct Planted {
@@ -39,6 +50,14 @@ pub struct Planted {
     pub resolution: u64,
     /// The log leads nowhere.
     pub broken_log: bool,
+    /// The logs of the first so many rounds lead nowhere.
+    pub broken_rounds: usize,
+    /// Pauses concern no request but one each, which is as long as it and lies there.
+    pub one_at: Option<Place>,
+    /// The first so many rounds fail at their end, and all of their times are ten times as long.
+    pub failed_rounds: usize,
+    /// What is due in the last tenth of the time is answered when the time is over.
+    pub falls_behind: bool,
 }
 
 impl Planted {
@@ -56,6 +75,10 @@ impl Planted {
             between_rounds: 0.02,
             resolution: 1,
             broken_log: false,
+            broken_rounds: 0,
+            one_at: None,
+            failed_rounds: 0,
+            falls_behind: false,
         }
     }
 
@@ -94,18 +117,26 @@ fn write(path: &PathBuf, cell: &Cell, planted: &Planted, round: usize) {
     let mut writer =
         RecordingWriter::create(path, &header(cell, planted)).expect("the scratch directory takes it");
     let pauses = pauses(planted, &mut rng);
-    let delaying: &[(u64, u64)] = if planted.harmless { &[] } else { &pauses };
-    let factor = planted.slower * (planted.between_rounds * rng.normal()).exp();
+    let is_harmless = planted.harmless || planted.one_at.is_some();
+    let delaying: &[(u64, u64)] = if is_harmless { &[] } else { &pauses };
+    let fails = round < planted.failed_rounds;
+    let by_failing = if fails { 10.0 } else { 1.0 };
+    let factor = by_failing * planted.slower * (planted.between_rounds * rng.normal()).exp();
     let mut samples = match cell.load.has_response_time() {
         true => open(planted, delaying, factor, &mut rng),
         false => closed(planted, delaying, factor, &mut rng),
     };
     let stalls = plant_stalls(planted, &mut samples, &mut rng);
+    pauses.iter().for_each(|pause| plant_one(planted, *pause, &mut samples));
+    fall_behind(planted, &mut samples);
     round_off(planted, &mut samples);
     samples
         .chunks(10_000)
         .for_each(|chunk| writer.write_samples(chunk).expect("the scratch directory takes it"));
-    let mut end = EndOfRun::new(Ending::Completed);
+    let mut end = EndOfRun::new(match fails {
+        true => Ending::Failed("the made disk is full".to_owned()),
+        false => Ending::Completed,
+    });
     if cell.jvm_log == Some(true) {
         let stop = |(begin, finish): &(u64, u64), reach: PauseReach, what: &str| Event {
             kind: EventKind::JvmPause,
@@ -114,7 +145,8 @@ fn write(path: &PathBuf, cell: &Cell, planted: &Planted, round: usize) {
             subject: "harness JVM".to_owned(),
             detail: detail(reach, what, finish - begin),
         };
-        if !planted.broken_log {
+        let is_broken = planted.broken_log || round < planted.broken_rounds;
+        if !is_broken {
             pauses
                 .iter()
                 .for_each(|pause| writer.event(stop(pause, PauseReach::WholeVm, "G1CollectForAllocation")));
@@ -122,7 +154,7 @@ fn write(path: &PathBuf, cell: &Cell, planted: &Planted, round: usize) {
                 .iter()
                 .for_each(|stall| writer.event(stop(stall, PauseReach::OneThread, "Allocation Stall")));
         }
-        let trouble = planted.broken_log.then(|| "no clock leads from gc.log to the run".to_owned());
+        let trouble = is_broken.then(|| "no clock leads from gc.log to the run".to_owned());
         let subject = "harness JVM".to_owned();
         end.jvm_logs =
             vec![JvmLogFacts { subject, file: "gc.log".to_owned(), trouble, ..JvmLogFacts::default() }];
@@ -237,6 +269,30 @@ fn plant_stalls(planted: &Planted, samples: &mut [Sample], rng: &mut Rng) -> Vec
     }
     stalls.sort_unstable();
     stalls
+}
+
+/// One request as long as the pause.
+fn plant_one(planted: &Planted, (begin, end): (u64, u64), samples: &mut [Sample]) {
+    let length = end - begin;
+    let at = match planted.one_at {
+        None => return,
+        Some(Place::Within) => begin,
+        Some(Place::Before) => begin - length,
+        Some(Place::After) => end,
+    };
+    let next = samples.partition_point(|sample| sample.sent.0 < at);
+    if let Some(sample) = samples.get_mut(next) {
+        (sample.intended, sample.ready, sample.sent) = (Instant(at), Instant(at), Instant(at));
+        sample.completed = Instant(at + length);
+    }
+}
+
+fn fall_behind(planted: &Planted, samples: &mut [Sample]) {
+    let end = WARM_UP + planted.seconds * S;
+    let from = end - planted.seconds * S / 10;
+    for sample in samples.iter_mut().filter(|sample| planted.falls_behind && sample.sent.0 >= from) {
+        sample.completed = sample.completed.max(Instant(end + MS));
+    }
 }
 
 fn round_off(planted: &Planted, samples: &mut [Sample]) {

@@ -1,7 +1,6 @@
 //! What stands before any figure: the load, the verdict, the key numbers, the quantiles.
 
 use super::markup::{Column, Table, text};
-use crate::stated::is_stated_alone;
 use crate::text::{squared, time};
 use crate::words::{bound, product};
 use analysis::{Analysis, MeasureSummary, Severity, VerdictState};
@@ -15,7 +14,7 @@ const CARDS: [f64; 3] = [0.5, 0.99, 0.999];
 pub(super) fn headline(analysis: &Analysis) -> String {
     let Some(header) = analysis.recordings.first().map(|r| &r.header) else { return String::new() };
     let load = &header.load;
-    let is_stated_alone = is_stated_alone(analysis);
+    let is_stated_alone = analysis.is_stated_alone();
     let offered = analysis.offered.filter(|_| !is_stated_alone);
     let offered = offered.map_or(String::new(), |r| format!(", {r} offered"));
     let seconds = (analysis.measured.1 - analysis.measured.0).as_secs_f64();
@@ -146,7 +145,7 @@ fn card(name: &str, value: &str, below: &str) -> String {
 
 /// Rates, and the quantiles of the response time (of the service time in a closed loop).
 pub(super) fn key_numbers(analysis: &Analysis) -> String {
-    if is_stated_alone(analysis) {
+    if analysis.is_stated_alone() {
         return String::new();
     }
     let counts = &analysis.total.counts;

@@ -255,8 +255,8 @@ fn side_by_side(tell_tale: &TellTale, group: &Group) -> String {
     let figures = |cell: &usize| tell_tale.cells[*cell].figures.as_ref().ok();
     let seen = |cell: &&usize| figures(cell).is_some_and(|figures| matches!(figures.pauses, Pauses::Seen(_)));
     let cells: Vec<&usize> = group.cells.iter().filter(seen).collect();
-    let rounds =
-        cells.iter().filter_map(|cell| figures(cell)).map(|figures| figures.rounds.len()).max().unwrap_or(0);
+    let all_rounds = cells.iter().filter_map(|cell| figures(cell)).flat_map(|figures| &figures.rounds);
+    let rounds = all_rounds.map(|round| round.number).max().unwrap_or(0);
     if cells.is_empty() {
         return String::new();
     }
@@ -266,13 +266,15 @@ fn side_by_side(tell_tale: &TellTale, group: &Group) -> String {
     let mut table = Table::new("The longest request / the longest pause of its round", &head);
     for cell in cells {
         let mut row = vec![text(&label(tell_tale, group, *cell))];
-        row.extend(figures(cell).into_iter().flat_map(|figures| &figures.rounds).map(|round| {
-            let pause = match &round.pauses {
+        let of_number = |number: usize| {
+            let found = figures(cell)?.rounds.iter().find(|round| round.number == number)?;
+            let pause = match &found.pauses {
                 None => "no log".to_owned(),
                 Some(pauses) => pauses.longest().map_or("no pause".to_owned(), format_nanos),
             };
-            format!("{} / {pause}", format_nanos(round.max))
-        }));
+            Some(format!("{} / {pause}", format_nanos(found.max)))
+        };
+        row.extend((1..=rounds).map(|number| of_number(number).unwrap_or_else(|| "–".to_owned())));
         table.row(&row);
     }
     table.finish()
@@ -315,7 +317,7 @@ fn tested(row: &TestedRow) -> String {
         Finding::Higher | Finding::Lower => "wrong",
         Finding::CannotTell(_) => "silent",
     };
-    let ratio = row.tested.as_ref().map_or("–".to_owned(), |tested| small(&ratio_words(&tested.ratio)));
+    let ratio = row.tested.as_ref().map_or("–".to_owned(), |tested| small(&ratio_words(tested)));
     format!("{ratio}<br><span class=\"{class}\">{}</span>", text(finding_words(&row.finding)))
 }
 

@@ -58,6 +58,7 @@ fn figures(figures: &CellFigures) -> Value {
         "drawn_round": figures.shown,
         "rounds": figures.rounds.iter().map(round).collect::<Vec<_>>(),
         "lost_rounds": figures.lost,
+        "untold_rounds": figures.untold,
     })
 }
 
@@ -135,6 +136,7 @@ fn round(round: &RoundFigures) -> Value {
         })
         .collect();
     json!({
+        "number": round.number,
         "recording": round.name,
         "verdict": round.verdict.name(),
         "invalid_because": round.invalid,
@@ -195,6 +197,8 @@ fn row(row: &TestedRow) -> Value {
     json!({
         "quantity": row.quantity.name(),
         "ratio": row.tested.as_ref().map(|tested| estimate(&tested.ratio)),
+        "at_most": row.tested.as_ref().map(|tested| tested.at_most),
+        "knows_within": row.tested.as_ref().map(|tested| tested.knows_within),
         "p_value": row.tested.as_ref().and_then(|tested| number(tested.p_value)),
         "p_corrected": row.p_corrected.and_then(number),
         "finding": row.finding.key(),

@@ -4,9 +4,9 @@ use super::sheet::Sheet;
 use super::table::Table;
 use super::{TextOptions, time};
 use crate::tell_tale::{
-    METHOD, claim_sentences, correlation_words, few, finding_mark, group_name, label, log_sentence,
-    measure_name, no_pauses, not_run, p_words, ran, ratio_words, rounds_words, sentence, spread_words,
-    time_spread,
+    METHOD, bound_sign, claim_sentences, correlation_words, few, finding_mark, group_name, label,
+    log_sentence, measure_name, no_pauses, not_run, p_words, ran, ratio_words, rounds_words, sentence,
+    spread_words, time_spread,
 };
 use analysis::tell_tale::{
     AgainstBase, CellFigures, Group, PauseTotals, Pauses, Slowest, TellTale, TestedRow,
@@ -87,7 +87,10 @@ impl Sheet {
                 }
                 let mut cells = vec![format!("  {}", label(tell_tale, group, effect.with))];
                 cells.extend(effect.rows.iter().map(|row| match &row.tested {
-                    Some(tested) => format!("{:.2} {}", tested.ratio.point, finding_mark(&row.finding)),
+                    Some(tested) => {
+                        let (sign, mark) = (bound_sign(tested), finding_mark(&row.finding));
+                        format!("{sign}{:.2} {mark}", tested.ratio.point)
+                    }
                     None => finding_mark(&row.finding).to_owned(),
                 }));
                 table.row(cells);
@@ -246,7 +249,7 @@ fn against_row(tell_tale: &TellTale, group: &Group, one: &AgainstBase) -> Vec<St
 /// `1.02 [0.98, 1.06] =`
 pub(crate) fn tested_cell(row: &TestedRow) -> String {
     let mark = finding_mark(&row.finding);
-    row.tested.as_ref().map_or(mark.to_owned(), |tested| format!("{} {mark}", ratio_words(&tested.ratio)))
+    row.tested.as_ref().map_or(mark.to_owned(), |tested| format!("{} {mark}", ratio_words(tested)))
 }
 
 /// What the reader must know besides: rounds that were lost, or should not be believed; what was not compared, and why.
@@ -256,9 +259,9 @@ pub(crate) fn notes(tell_tale: &TellTale, group: &Group) -> Vec<String> {
         let name = label(tell_tale, group, *index);
         let Ok(figures) = &tell_tale.cells[*index].figures else { continue };
         notes.extend(figures.lost.iter().map(|why| format!("{name}: left out: {why}")));
-        for (number, round) in figures.rounds.iter().enumerate() {
+        for round in &figures.rounds {
             if let Some(why) = &round.invalid {
-                notes.push(format!("{name}, round {}: invalid: {why}", number + 1));
+                notes.push(format!("{name}: round {}: {why}; it stays in", round.number));
             }
         }
         let coarsest = figures.rounds.iter().map(|round| round.resolution).max().filter(|time| time.0 > 0);
@@ -269,16 +272,13 @@ pub(crate) fn notes(tell_tale: &TellTale, group: &Group) -> Vec<String> {
             ));
         }
         if let Pauses::Seen(totals) | Pauses::NoPause(totals) = &figures.pauses {
+            notes.extend(figures.untold.iter().map(|why| format!("{name}: its log does not tell: {why}")));
             let longest = totals.longest_stall.map(|longest| (totals.stalls, longest));
             if let Some((stalls, longest)) = longest {
                 let longest = time(longest.0 as f64);
                 notes.push(format!(
                     "{name}: besides pauses {stalls} stalls of single threads, the longest {longest}"
                 ));
-            }
-            if totals.rounds < figures.rounds.len() {
-                let rounds = figures.rounds.len();
-                notes.push(format!("{name}: {} of {rounds} rounds have a log", totals.rounds));
             }
         }
     }

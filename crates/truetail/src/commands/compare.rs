@@ -89,18 +89,13 @@ pub(crate) fn run(arguments: CompareArguments, json: bool) -> anyhow::Result<End
     };
     let options =
         CompareOptions { margin, allow_different_loads: arguments.force, ..CompareOptions::default() };
-    if base.iter().chain(&new).any(is_stated_alone) {
+    if base.iter().chain(&new).any(Analysis::is_stated_alone) {
         return show_stated(&base, &new, &limits, json);
     }
     let base: Vec<&Analysis> = base.iter().collect();
     let new: Vec<&Analysis> = new.iter().collect();
     let comparison = compare(&base, &new, &options)?;
     show(&comparison, &limits, arguments.force, json)
-}
-
-/// Whether a recording holds another tool's statements, and no request.
-fn is_stated_alone(analysis: &Analysis) -> bool {
-    analysis.total.counts.total == 0 && !analysis.stated.is_empty()
 }
 
 /// Statements beside each other: no more can be said without requests.

@@ -33,7 +33,7 @@ pub(super) fn run(scenario: Scenario, spoken: Protocol, dir: &Path) -> anyhow::R
     let begin = || {
         bench.begin_anew();
     };
-    process::truetail(&arguments, process::limit(scenario.duration), &recording, begin)?;
+    process::truetail(&arguments, &[], process::limit(scenario.duration), &recording, begin)?;
     let truth = bench.truth.clone();
     let ended = bench.end()?;
     let recordings = [Recording::open(&recording)?];

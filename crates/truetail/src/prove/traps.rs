@@ -70,7 +70,7 @@ fn checks_of(spoken: Protocol, directory: &Path) -> anyhow::Result<Vec<Check>> {
     let mut words: Vec<String> = words.split(' ').map(str::to_owned).collect();
     words.push(recording.to_str().context("the directory's name is not UTF-8")?.to_owned());
     // The store does not begin anew with the load: what is asked besides it is counted, too.
-    process::truetail(&words, process::limit(Nanos::from_secs(SECONDS)), &recording, || {})?;
+    process::truetail(&words, &[], process::limit(Nanos::from_secs(SECONDS)), &recording, || {})?;
     let truth = bench.truth.clone();
     bench.end()?;
     let recording = Recording::open(&recording)?;

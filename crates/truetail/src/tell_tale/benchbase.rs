@@ -3,9 +3,8 @@
 use super::lines::{Run, jdbc};
 use super::matrix::Workload;
 use super::preset::SESSIONS;
+use super::secret::SecretFile;
 use anyhow::Context;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// The configuration's file in the run's directory; it may hold a password, and goes when the run has ended.
@@ -32,7 +31,7 @@ fn transactions(workload: Workload) -> &'static [(&'static str, u32)] {
 }
 
 /// The configuration of a closed loop on PostgreSQL.
-fn configuration(run: &Run<'_>) -> String {
+fn configuration(run: &Run<'_>, password: Option<&str>) -> String {
     let Some(url) = run.url else { return String::new() };
     let transactions = transactions(run.row.workload);
     let weights: Vec<String> = transactions.iter().map(|(_, weight)| weight.to_string()).collect();
@@ -50,7 +49,7 @@ fn configuration(run: &Run<'_>) -> String {
          </work>\n  </works>\n  <transactiontypes>\n{}  </transactiontypes>\n</parameters>\n",
         escaped(&jdbc(url)),
         escaped(&url.user),
-        escaped(url.password.as_deref().unwrap_or("")),
+        escaped(password.unwrap_or("")),
         run.size.scale,
         seconds(run.length.warmup),
         seconds(run.length.time).max(1),
@@ -64,13 +63,8 @@ fn escaped(text: &str) -> String {
 }
 
 /// Writes the configuration, for its owner alone.
-pub(super) fn write(run: &Run<'_>) -> anyhow::Result<PathBuf> {
-    let path = run.place.join(CONFIGURATION);
-    let mut options = std::fs::OpenOptions::new();
-    let file = options.write(true).create(true).truncate(true).mode(0o600).open(&path);
-    file.and_then(|mut file| file.write_all(configuration(run).as_bytes()))
-        .with_context(|| format!("can't write {}", path.display()))?;
-    Ok(path)
+pub(super) fn write(run: &Run<'_>, password: Option<&str>) -> anyhow::Result<SecretFile> {
+    SecretFile::write(run.place.join(CONFIGURATION), &configuration(run, password))
 }
 
 /// The words behind those of the JVM. BenchBase makes and loads its own tables.
@@ -110,11 +104,11 @@ mod tests {
         let size =
             Size::of(&TellTaleArguments { preset: Some("paper".to_owned()), ..TellTaleArguments::default() });
         let size = size.expect("a size");
-        let url = TargetUrl::parse("postgres://app:a%26b@db1/test").expect("a URL");
+        let url = TargetUrl::parse("postgres://app@db1/test").expect("a URL");
         let row = Row { workload: Workload::Ycsb, target: Target::PostgreSql, is_open: false };
         let place = Path::new("/d/round-1");
         let run = Run { row, size: &size, length: size.length, rate: None, url: Some(&url), place };
-        insta::assert_snapshot!(configuration(&run), @r#"
+        insta::assert_snapshot!(configuration(&run, Some("a&b")), @r#"
         <?xml version="1.0"?>
         <parameters>
           <type>POSTGRES</type>

@@ -4,27 +4,33 @@
 //! inserted or changed are not there in the next one, whichever harness made it.
 
 use super::preset::Size;
-use crate::process;
 use crate::registry::{self, AnyTarget};
+use crate::{output, process};
 use anyhow::{Context, anyhow, bail};
 use driver::{Administration, Target, TargetUrl};
 use servers::postgres::{Options, Server};
 use units::Nanos;
 
-/// The loaded data, which nobody changes.
-const DATA: &str = "truetail_tell_tale_data";
-/// Its copy, which a run may change.
-const COPY: &str = "truetail_tell_tale_run";
+/// How the names of the experiment's databases begin.
+const PREFIX: &str = "truetail_tell_tale";
+/// Where a password comes from that no URL has, for libpq and for truetail; and how one is handed over.
+const PASSWORD: &str = "PGPASSWORD";
 
 /// How the experiment's own server differs from what `initdb` makes: its data does not wait for a disk (the paper's lay in
 /// memory), and the test server's small buffers get their usual size back.
 const SETTINGS: [(&str, &str); 1] = [("shared_buffers", "128MB")];
 
-/// A PostgreSQL; its own server ends when this is dropped.
+/// A PostgreSQL. When this is dropped its own server ends, and somebody else's gets rid of the experiment's databases.
 #[derive(Debug)]
 pub(super) struct Database {
     url: TargetUrl,
-    _server: Option<Server>,
+    /// The loaded data, which nobody changes.
+    data: String,
+    /// Its copy, which a run may change.
+    copy: String,
+    /// Whether either may be there.
+    is_made: bool,
+    server: Option<Server>,
 }
 
 /// What `--postgres` names, checked without a connection.
@@ -47,14 +53,21 @@ impl Database {
     /// One line: why there is none.
     pub(super) fn open(given: Option<&TargetUrl>) -> anyhow::Result<Database> {
         if let Some(url) = given {
-            let database = Database { url: url.clone(), _server: None };
-            database.administer(&url.path.clone())?.facts()?;
+            let database = Database::at(url.clone(), None);
+            database.administer(&url.path)?.facts()?;
             return Ok(database);
         }
         let settings = SETTINGS.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         let server = Server::start(&Options { settings, ..Options::default() });
         let server = server.map_err(|reason| anyhow!("no PostgreSQL: {reason}"))?;
-        Ok(Database { url: TargetUrl::parse(&server.tcp_url())?, _server: Some(server) })
+        Ok(Database::at(TargetUrl::parse(&server.tcp_url())?, Some(server)))
+    }
+
+    /// With databases of this experiment alone: others may be run on the same server at the same time.
+    fn at(url: TargetUrl, server: Option<Server>) -> Database {
+        let own = format!("{PREFIX}_{:x}_{:x}", clock::wall_time_ns(), std::process::id());
+        let (data, copy) = (format!("{own}_data"), format!("{own}_run"));
+        Database { url, data, copy, is_made: false, server }
     }
 
     /// What it says of itself: version and settings, for people.
@@ -76,13 +89,14 @@ impl Database {
     ///
     /// # Errors
     /// One line: what the server or the loading said.
-    pub(super) fn load(&self, size: &Size, limit: Nanos) -> anyhow::Result<()> {
-        let why = || format!("{}: can't make the database {DATA}; its user must be allowed to", self.url);
-        self.script(&format!("DROP DATABASE IF EXISTS {DATA} WITH (FORCE)")).with_context(why)?;
-        self.script(&format!("CREATE DATABASE {DATA}")).with_context(why)?;
-        let mut words = vec!["load".to_owned(), secret(&self.named(DATA))];
+    pub(super) fn load(&mut self, size: &Size, limit: Nanos) -> anyhow::Result<()> {
+        self.is_made = true;
+        let why =
+            || format!("{}: can't make the database {}; its user must be allowed to", self.url, self.data);
+        self.script(&format!("CREATE DATABASE {}", self.data)).with_context(why)?;
+        let mut words = vec!["load".to_owned(), self.named(&self.data).to_string()];
         words.extend(super::lines::table(size));
-        process::truetail(&words, limit, std::path::Path::new(""), || ())
+        process::truetail(&words, &secrets(&self.url), limit, std::path::Path::new(""), || ())
     }
 
     /// A copy of the template in place of the last run's.
@@ -91,20 +105,10 @@ impl Database {
     /// One line: what the server said.
     pub(super) fn copy(&self) -> anyhow::Result<TargetUrl> {
         let why = || format!("{}: can't copy the loaded data", self.url);
-        self.script(&format!("DROP DATABASE IF EXISTS {COPY} WITH (FORCE)")).with_context(why)?;
-        self.script(&format!("CREATE DATABASE {COPY} TEMPLATE {DATA}")).with_context(why)?;
-        Ok(self.named(COPY))
-    }
-
-    /// Drops both databases; for a server that stays. What can't be dropped stays, and is told.
-    ///
-    /// # Errors
-    /// One line: what the server said.
-    pub(super) fn clean_up(&self) -> anyhow::Result<()> {
-        [COPY, DATA].iter().try_for_each(|name| {
-            self.script(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
-                .with_context(|| format!("{}: the database {name} of the experiment stays", self.url))
-        })
+        let Database { data, copy, .. } = self;
+        self.script(&format!("DROP DATABASE IF EXISTS {copy} WITH (FORCE)")).with_context(why)?;
+        self.script(&format!("CREATE DATABASE {copy} TEMPLATE {data}")).with_context(why)?;
+        Ok(self.named(copy))
     }
 
     fn named(&self, database: &str) -> TargetUrl {
@@ -123,17 +127,31 @@ impl Database {
     }
 }
 
-/// The URL with its password, for a process of our own; never shown or written.
-pub(super) fn secret(url: &TargetUrl) -> String {
-    let shown = url.to_string();
-    match &url.password {
-        Some(password) => {
-            let user = format!("{}@", url.user);
-            let escaped: String = password.bytes().map(|byte| format!("%{byte:02X}")).collect();
-            shown.replacen(&user, &format!("{}:{escaped}@", url.user), 1)
+impl Drop for Database {
+    /// A server of our own goes with all that is in it. What can't be dropped stays, and is told.
+    fn drop(&mut self) {
+        if self.server.is_some() || !self.is_made {
+            return;
         }
-        None => shown,
+        for name in [&self.copy, &self.data] {
+            let dropped = self
+                .script(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+                .with_context(|| format!("{}: the database {name} of the experiment stays", self.url));
+            dropped.err().iter().for_each(output::error);
+        }
     }
+}
+
+/// The password for a server, wherever truetail itself takes it from: the URL or the environment.
+pub(super) fn password(url: &TargetUrl) -> Option<String> {
+    let of_url = url.password.as_deref().filter(|password| !password.is_empty());
+    let of_url = of_url.or_else(|| url.option("password").filter(|password| !password.is_empty()));
+    of_url.map(str::to_owned).or_else(|| std::env::var(PASSWORD).ok()).filter(|password| !password.is_empty())
+}
+
+/// The same for a truetail that is told the URL without it.
+pub(super) fn secrets(url: &TargetUrl) -> Vec<(&'static str, String)> {
+    password(url).map(|password| (PASSWORD, password)).into_iter().collect()
 }
 
 #[cfg(test)]
@@ -150,11 +168,32 @@ mod tests {
         assert_eq!(given(None).expect("nothing"), None);
     }
 
+    /// Whoever needs escapes as a user or has the password as an option, too.
     #[test]
-    fn a_secret_url_is_read_back_with_its_password() {
-        for text in ["postgres://app:p%40:%2F@db1:5433/test?sslmode=disable", "postgres://app@db1/test"] {
+    fn a_process_of_our_own_gets_the_password_and_its_command_line_does_not() {
+        for text in [
+            "postgres://app:p%40:%2F@db1:5433/test?sslmode=disable",
+            "postgres://a%40b%3Ac:p%40:%2F@db1:5433/test?sslmode=disable",
+            "postgres://a%40b%3Ac@db1:5433/test?password=p%40:/&sslmode=disable",
+        ] {
             let url = TargetUrl::parse(text).expect("a URL");
-            assert_eq!(TargetUrl::parse(&secret(&url)).expect("the same"), url);
+            assert_eq!(secrets(&url), [("PGPASSWORD", "p@:/".to_owned())]);
+            let told = TargetUrl::parse(&url.to_string()).expect("the same without it");
+            assert_eq!((&told.user, &told.host, &told.path), (&url.user, &url.host, &url.path));
+            assert_eq!((told.option("sslmode"), told.option("password")), (Some("disable"), None));
+            assert_eq!(told.password, None);
         }
+    }
+
+    #[test]
+    fn the_databases_are_the_experiments_own() {
+        let url = TargetUrl::parse("postgres://app@db1/test").expect("a URL");
+        let database = Database::at(url, None);
+        let process = format!("_{:x}_", std::process::id());
+        for name in [&database.data, &database.copy] {
+            // PostgreSQL cuts what is longer.
+            assert!(name.len() <= 63 && name.starts_with(PREFIX) && name.contains(&process), "{name}");
+        }
+        assert_ne!(database.data, database.copy);
     }
 }

@@ -39,9 +39,10 @@ fn to_words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// The arguments of `truetail`, with the target as it is called for.
-pub(super) fn truetail(run: &Run<'_>, target: &str, recording: &Path) -> Vec<String> {
-    let mut words = to_words(&["run", target]);
+/// The arguments of `truetail`; the URL is without its password.
+pub(super) fn truetail(run: &Run<'_>, recording: &Path) -> Vec<String> {
+    let target = run.url.map_or_else(|| "null:".to_owned(), ToString::to_string);
+    let mut words = to_words(&["run", &target]);
     match run.row.workload {
         Workload::Ycsb => {
             words.extend(table(run.size));
@@ -206,8 +207,7 @@ mod tests {
         let url = url.map(|text| TargetUrl::parse(text).expect("a URL"));
         let place = Path::new("/d/cell/round-1");
         let run = Run { row, size: &size, length: size.length, rate, url: url.as_ref(), place };
-        let target = url.as_ref().map_or("null:".to_owned(), ToString::to_string);
-        let own = truetail(&run, &target, &place.join("recording"));
+        let own = truetail(&run, &place.join("recording"));
         let jvm = made("G1", "-XX:+UseG1GC").words(&size, 100_000, Some(&place.join("gc.log")));
         let tool = ycsb(&run, jvm, "/y/y.jar:/y/lib/*", Measured::Raw);
         format!("truetail {}\n{}", own.join(" "), tool.join(" "))

@@ -26,6 +26,7 @@ mod order;
 mod preset;
 mod rates;
 mod round;
+mod secret;
 
 pub(crate) use arguments::TellTaleArguments;
 
@@ -78,9 +79,7 @@ pub(crate) fn run(arguments: &TellTaleArguments, json: bool) -> anyhow::Result<E
     let finished = all_rounds(&planned, &bench, &mut document)?;
     document.complete = finished;
     document.write(&directory)?;
-    if let Some(database) = &database {
-        clean_up(database, &found);
-    }
+    // Before the look, which takes a while; on any error before, it goes at once.
     drop(database);
     let ended = look::look(&directory, &document, json)?;
     if !finished {
@@ -98,7 +97,7 @@ fn open_database(planned: &mut [Planned], size: &Size, found: &Found) -> Option<
     let needs_data = |one: &Planned| needs(one) && one.row.workload == Workload::Ycsb;
     let place = found.postgres.as_ref().ok().filter(|_| planned.iter().any(needs))?;
     let opened = Database::open(place.given());
-    let database = match opened {
+    let mut database = match opened {
         Ok(database) => database,
         Err(error) => {
             give_up(planned, needs, &error);
@@ -119,14 +118,6 @@ fn give_up(planned: &mut [Planned], which: impl Fn(&Planned) -> bool, error: &an
     let why = output::one_line(error);
     output::note(&format!("left out: {why}"));
     planned.iter_mut().filter(|one| which(one)).for_each(|one| one.how = Err(why.clone()));
-}
-
-/// Somebody's server gets its databases back; one of our own goes with all that is in it.
-fn clean_up(database: &Database, found: &Found) {
-    let is_given = found.postgres.as_ref().is_ok_and(|place| place.given().is_some());
-    if let Some(error) = is_given.then(|| database.clean_up().err()).flatten() {
-        output::error(&error);
-    }
 }
 
 /// The document before the first round.

@@ -51,30 +51,56 @@ pub(super) fn find(planned: &mut [Planned], size: &Size, bench: &Bench<'_>) -> V
     rates
 }
 
-/// Half of the slowest closed loop of truetail and of each load tool in its first JVM.
+/// What the probes of a row came to, each with its harness.
+#[derive(Default)]
+struct Probes {
+    /// Requests a second.
+    made: Vec<(f64, String)>,
+    /// Why there are none.
+    failed: Vec<(String, String)>,
+}
+
+/// Of truetail, and of each load tool in its first JVM.
 fn of_row(row: Row, planned: &[Planned], size: &Size, bench: &Bench<'_>) -> Result<(u64, String), String> {
     let mut tools: Vec<&str> = Vec::new();
-    let mut found: Vec<(f64, &str)> = Vec::new();
-    let mut failed = String::new();
+    let mut probes = Probes::default();
     for one in planned.iter().filter(|one| one.row == row) {
         let Ok(harness) = &one.how else { continue };
         if tools.contains(&one.cell.tool()) || matches!(harness, Harness::BenchBase(_)) {
             continue;
         }
         tools.push(one.cell.tool());
+        let name = one.cell.harness.clone();
         match bench.probe(row, harness, LENGTH) {
-            Ok(rate) => found.push((rate, &one.cell.harness)),
-            Err(error) => failed = output::one_line(&error),
+            Ok(rate) => probes.made.push((rate, name)),
+            Err(error) => {
+                let why = output::one_line(&error);
+                output::note(&format!("  the probe of {name} failed: {why}; the rate is that of the others"));
+                probes.failed.push((name, why));
+            }
         }
     }
-    let slowest = found.iter().min_by(|a, b| a.0.total_cmp(&b.0));
-    let Some((slowest, harness)) = slowest else { return Err(format!("no rate for an open loop: {failed}")) };
-    let rate = round_down(slowest / 2.0);
-    let highest = size.of_row(row).highest_rate;
-    if rate >= highest {
-        return Ok((highest, format!("the preset's limit; a probe of {harness} made {slowest:.0}/s")));
+    probes.rate(size.of_row(row).highest_rate)
+}
+
+impl Probes {
+    /// Half of the slowest, and where it comes from: a harness whose probe failed may well be slower than that.
+    fn rate(&self, highest: u64) -> Result<(u64, String), String> {
+        let failed = |(name, why): &(String, String)| format!("; the probe of {name} failed: {why}");
+        let failed: String = self.failed.iter().map(failed).collect();
+        let Some((slowest, harness)) = self.made.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else {
+            return Err(format!("no rate for an open loop{failed}"));
+        };
+        let rate = round_down(slowest / 2.0);
+        let whose = if self.failed.is_empty() { "" } else { " that did not fail" };
+        let from = match rate >= highest {
+            true => format!("the preset's limit; a probe of {harness} made {slowest:.0}/s"),
+            false => {
+                format!("half of the slowest closed loop of a probe{whose}, {slowest:.0}/s of {harness}")
+            }
+        };
+        Ok((rate.min(highest), from + &failed))
     }
-    Ok((rate, format!("half of the slowest closed loop of a probe, {slowest:.0}/s of {harness}")))
 }
 
 /// To two digits, and no less than one request a second for each of ten sessions.
@@ -91,5 +117,27 @@ mod tests {
     #[test]
     fn rates_are_rounded_down_to_two_digits() {
         assert_eq!([0.0, 10.4, 99.0, 1_999.0, 53_210.0].map(round_down), [10, 10, 99, 1_900, 53_000]);
+    }
+
+    /// The rate is not half of the slowest where the slowest was not measured.
+    #[test]
+    fn a_probe_that_failed_is_named_beside_the_rate() {
+        let truetail = || (9_000.0, "truetail".to_owned());
+        let of = |made: Vec<(f64, String)>, failed: &[&str]| {
+            let failed = failed.iter().map(|name| ((*name).to_owned(), "it was killed".to_owned())).collect();
+            Probes { made, failed }.rate(20_000)
+        };
+        let all = of(vec![truetail(), (800.0, "YCSB, G1".to_owned())], &[]).expect("a rate");
+        assert_eq!(all, (400, "half of the slowest closed loop of a probe, 800/s of YCSB, G1".to_owned()));
+        let (rate, from) = of(vec![truetail()], &["YCSB, G1"]).expect("a rate");
+        assert_eq!(rate, 4_500);
+        assert_eq!(
+            from,
+            "half of the slowest closed loop of a probe that did not fail, 9000/s of truetail; the probe of YCSB, G1 failed: it was killed"
+        );
+        let (rate, from) = of(vec![(90_000.0, "truetail".to_owned())], &["YCSB, G1"]).expect("a rate");
+        assert!(rate == 20_000 && from.ends_with("the probe of YCSB, G1 failed: it was killed"), "{from}");
+        let none = of(Vec::new(), &["truetail", "YCSB, G1"]).expect_err("no rate");
+        assert!(none.contains("truetail failed") && none.contains("YCSB, G1 failed"), "{none}");
     }
 }

@@ -9,19 +9,18 @@ use super::jvm::Jvm;
 use super::lines::{self, Measured, RAW, Run};
 use super::matrix::{Harness, Planned, Row, Target, Workload};
 use super::preset::{Length, Size};
+use super::secret::SecretFile;
 use crate::process::{self, Printed, file_name, well};
 use anyhow::{Context, anyhow};
 use driver::TargetUrl;
 use import::Format;
 use record::Recording;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use units::Nanos;
 
 /// The JVM's log beside the recording.
 const LOG: &str = "gc.log";
-/// The password for a load tool, for its owner alone, and gone when the run has ended.
+/// The password for YCSB, which has it from nowhere else but its command line.
 const SECRET: &str = "secret.properties";
 
 /// What all rounds have in common.
@@ -146,15 +145,10 @@ impl Bench<'_> {
         limit: Nanos,
         command: &mut Vec<String>,
     ) -> anyhow::Result<()> {
-        let target = |show: fn(&TargetUrl) -> String| run.url.map_or("null:".to_owned(), show);
-        *command = vec!["truetail".to_owned()];
-        command.extend(lines::truetail(run, &target(TargetUrl::to_string), recording));
-        process::truetail(
-            &lines::truetail(run, &target(database::secret), recording),
-            limit,
-            recording,
-            || (),
-        )
+        let arguments = lines::truetail(run, recording);
+        *command = std::iter::once("truetail".to_owned()).chain(arguments.iter().cloned()).collect();
+        let secrets = run.url.map(database::secrets).unwrap_or_default();
+        process::truetail(&arguments, &secrets, limit, recording, || ())
     }
 
     fn ycsb(
@@ -169,13 +163,13 @@ impl Bench<'_> {
         let class_path = self.found.ycsb.as_ref().map_err(|why| anyhow!(why.clone()))?;
         let words = jvm.words(run.size, self.found.available_mib, log);
         *command = lines::ycsb(run, words, class_path, measured);
-        let password = run.url.and_then(|url| url.password.as_deref());
-        let Some(password) = password else { return well(process::foreign(command, run.place, limit)?) };
-        let secret = run.place.join(SECRET);
-        write_secret(&secret, password)?;
-        command.extend(["-P".to_owned(), secret.display().to_string()]);
+        let Some(password) = run.url.and_then(database::password) else {
+            return well(process::foreign(command, run.place, limit)?);
+        };
+        let secret = SecretFile::write(run.place.join(SECRET), &properties(&password))?;
+        command.extend(["-P".to_owned(), secret.path().display().to_string()]);
         let printed = process::foreign(command, run.place, limit);
-        std::fs::remove_file(&secret).with_context(|| format!("can't remove {}", secret.display()))?;
+        secret.remove()?;
         well(printed?)
     }
 
@@ -189,14 +183,14 @@ impl Bench<'_> {
     ) -> anyhow::Result<Printed> {
         let jar =
             self.found.benchbase.clone().context("no BenchBase was named")?.map_err(|why| anyhow!(why))?;
-        let configuration = benchbase::write(run)?;
+        let password = run.url.and_then(database::password);
+        let configuration = benchbase::write(run, password.as_deref())?;
         let words = jvm.words(run.size, self.found.available_mib, log);
-        *command = benchbase::words(run, words, &jar, &configuration);
+        *command = benchbase::words(run, words, &jar, configuration.path());
         // It reads its own configuration from where it is started.
         let home = jar.parent().unwrap_or(Path::new("/"));
         let printed = process::foreign_from(command, home, run.place, limit);
-        std::fs::remove_file(&configuration)
-            .with_context(|| format!("can't remove {}", configuration.display()))?;
+        configuration.remove()?;
         well(printed?)
     }
 
@@ -247,13 +241,10 @@ fn throughput(printed: &str) -> Option<f64> {
     line.trim().parse().ok().filter(|rate: &f64| rate.is_finite())
 }
 
-/// A file of Java's properties with the password.
-fn write_secret(path: &Path, password: &str) -> anyhow::Result<()> {
+/// The password as a file of Java's properties.
+fn properties(password: &str) -> String {
     let escaped: String = password.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
-    let mut options = std::fs::OpenOptions::new();
-    let file = options.write(true).create(true).truncate(true).mode(0o600).open(path);
-    file.and_then(|mut file| writeln!(file, "postgres.password={escaped}"))
-        .with_context(|| format!("can't write {}", path.display()))
+    format!("postgres.password={escaped}\n")
 }
 
 #[cfg(test)]

@@ -30,5 +30,6 @@ mod searched;
 mod server_log;
 mod staleness;
 mod tell_tale;
+mod tell_tale_database;
 mod terminal;
 mod truth;

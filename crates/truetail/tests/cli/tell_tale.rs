@@ -12,7 +12,7 @@ fn tell_tale(scratch: &Scratch, flags: &[&str]) -> Ended {
 }
 
 /// A directory that takes itself for a JDK: its `java` is this script, which tells a version and then does `does`.
-fn fake_java(scratch: &Scratch, name: &str, does: &str) -> String {
+pub(crate) fn fake_java(scratch: &Scratch, name: &str, does: &str) -> String {
     let home = scratch.path(name);
     std::fs::create_dir_all(home.join("bin")).expect("a directory");
     let java = home.join("bin/java");
@@ -23,16 +23,16 @@ fn fake_java(scratch: &Scratch, name: &str, does: &str) -> String {
 }
 
 /// A binding whose JVM is not a real one.
-fn fake_binding(scratch: &Scratch) -> String {
+pub(crate) fn fake_binding(scratch: &Scratch) -> String {
     std::fs::create_dir_all(scratch.path("binding")).expect("a directory");
     scratch.write("binding/truetail-ycsb.jar", "");
     format!("ycsb={}", scratch.path("binding").display())
 }
 
 /// What `experiment.toml` says of each cell: harness, why it can't be run, rounds as (recording, why it failed).
-type Told = (String, Option<String>, Vec<(Option<PathBuf>, Option<String>)>);
+pub(crate) type Told = (String, Option<String>, Vec<(Option<PathBuf>, Option<String>)>);
 
-fn told(scratch: &Scratch, experiment: &str) -> Vec<Told> {
+pub(crate) fn told(scratch: &Scratch, experiment: &str) -> Vec<Told> {
     let text = std::fs::read_to_string(scratch.path(experiment).join("experiment.toml")).expect("a document");
     let document: toml::Table = toml::from_str(&text).expect("TOML");
     let text = |table: &toml::Table, key: &str| table.get(key).and_then(|v| v.as_str()).map(str::to_owned);

@@ -109,7 +109,7 @@ pub(super) fn of_rounds(tell_tale: &TellTale, index: usize) -> Option<String> {
         let (top, bottom) = (y + TITLE, y + TITLE + SMALL_HEIGHT);
         for (column, round) in row.iter().enumerate() {
             let left = LEFT + column as f64 * (wide + SMALL_GAP);
-            let number = figures.rounds.iter().position(|other| std::ptr::eq(other, round)).unwrap_or(0) + 1;
+            let number = round.number;
             let pause = round.pauses.as_ref().and_then(|pauses| pauses.longest());
             let pause = pause.map_or(String::new(), |longest| format!(", pause {}", format_nanos(longest)));
             let head = format!("{number}: longest {}{pause}", format_nanos(round.max));
