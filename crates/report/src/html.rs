@@ -30,6 +30,7 @@ pub use prove::prove_page;
 pub use tell_tale::tell_tale_page;
 
 use crate::svg::has_anatomy;
+use crate::text::capital;
 use crate::words::product;
 use analysis::Analysis;
 use markup::{script_json, text};
@@ -198,9 +199,4 @@ fn places(analysis: &Analysis) -> String {
         markup += &place("load", 0, "Load over time", says);
     }
     markup
-}
-
-fn capital(words: &str) -> String {
-    let mut chars = words.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

@@ -83,6 +83,12 @@ struct Page<'a> {
     text: String,
 }
 
+/// With a capital at its begin, as the first word of a sentence.
+pub(crate) fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// A duration of fractional nanoseconds.
 pub(crate) fn time(ns: f64) -> String {
     format_nanos(Nanos(ns.max(0.0).round() as u64))

@@ -1,6 +1,5 @@
 //! Whose tail it is: the table, the figure, and the slowest requests with a bar each.
 
-use super::capital;
 use super::drawn::{inline, themed};
 use super::head::count;
 use super::markup::{Column, Table, text};
@@ -8,6 +7,7 @@ use crate::attribution::{
     all_of, by_chance, p_value, sentence, share, slow, timeline, times_chance, unwatched, who_ran, whose,
 };
 use crate::svg::{attribution_figure, cause_colour};
+use crate::text::capital;
 use analysis::attribution::{CauseRow, SlowRequest, Watched};
 use analysis::{Analysis, Attribution};
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ pub(super) fn content(analysis: &Analysis, attribution: &Attribution) -> String 
     markup += &causes(attribution);
     let chance = by_chance(attribution);
     for note in [slow(attribution)].iter().chain(&chance).chain(&attribution.notes) {
-        markup += &format!("<p class=\"note\">{}.</p>\n", text(&capital(note)));
+        markup += &format!("<p class=\"note\">{}.</p>\n", text(note));
     }
     markup += &attribution_figure(analysis).map_or_else(String::new, |svg| inline("attribution-0", &svg));
     markup + &worst(attribution)

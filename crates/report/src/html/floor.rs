@@ -6,6 +6,7 @@ use super::markup::{Column, Table, text};
 use super::{STYLE, section};
 use crate::floor::{bounds, explained, network_note, order, problems, sentence, share_words};
 use crate::svg::floor_figure;
+use crate::text::capital;
 use analysis::{Floor, FloorPart, RunFloor};
 use serde_json::{Value, json};
 use units::format_nanos;
@@ -45,20 +46,13 @@ fn heading(floor: &Floor) -> String {
     let state = if floor.decisive().is_some() { "valid" } else { "invalid" };
     let notes = bounds(floor).into_iter().chain(problems(floor));
     let notes = notes.chain(floor.network_left_out(None).map(|host| network_note(&host)));
-    let notes: String =
-        notes.map(|words| format!("<li><span></span><span>{}.</span></li>\n", capital(&words))).collect();
+    let notes: String = notes
+        .map(|words| format!("<li><span></span><span>{}.</span></li>\n", text(&capital(&words))))
+        .collect();
     format!(
         "<header>\n<p class=\"load\">{load}</p>\n<h1>What the measuring side itself costs</h1>\n</header>\n\
          <section class=\"verdict {state}\"><p class=\"says\"><strong>{}</strong>.</p>\n<ul>\n{notes}</ul>\n</section>\n",
-        capital(&sentence(floor))
-    )
-}
-
-/// Escaped, with a capital at its begin.
-fn capital(words: &str) -> String {
-    let mut chars = words.chars();
-    text(
-        &chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect::<String>()),
+        text(&capital(&sentence(floor)))
     )
 }
 
@@ -94,10 +88,11 @@ fn parts(floor: &Floor) -> String {
 /// What the section of a run's page holds.
 pub(super) fn content(run: &RunFloor) -> String {
     let said = [Some(sentence(&run.floor)), explained(run)].into_iter().flatten();
-    let said: String = said.map(|words| format!("<p>{}.</p>\n", capital(&words))).collect();
+    let said: String = said.map(|words| format!("<p>{}.</p>\n", text(&capital(&words)))).collect();
     let notes =
         problems(&run.floor).into_iter().chain(run.network_left_out.iter().map(|host| network_note(host)));
-    let notes: String = notes.map(|words| format!("<p class=\"note\">{}.</p>\n", capital(&words))).collect();
+    let notes: String =
+        notes.map(|words| format!("<p class=\"note\">{}.</p>\n", text(&capital(&words)))).collect();
     let shares = if run.rows.is_empty() { String::new() } else { shares(run) };
     said + &shares
         + &notes

@@ -11,6 +11,7 @@ use crate::tell_tale::{
     measure_name, no_pauses, not_run, p_words, ran, ratio_words, rounds_words, sentence, spread_words,
     time_spread,
 };
+use crate::text::capital;
 use crate::text::tell_tale::{notes, rate, times_chance};
 use analysis::tell_tale::{
     CellFigures, Finding, Group, Half, Pauses, RoundFigures, Slowest, TellTale, TestedRow, Whose,
@@ -70,7 +71,7 @@ fn heading(tell_tale: &TellTale) -> String {
     let mut markup = format!(
         "<header>\n<h1>Whose tail does a harness report?</h1>\n<p class=\"load\">{count} of {} cells were run. {}.</p>\n</header>\n",
         tell_tale.cells.len(),
-        text(&rounds_words(tell_tale))
+        text(&capital(&rounds_words(tell_tale)))
     );
     let item = |state: &str, word: &str, said: &str| {
         format!("<li><span class=\"badge small {state}\">{word}</span><span>{}</span></li>\n", text(said))

@@ -5,6 +5,7 @@ use super::canvas::{Anchor, Canvas, Key, WIDTH};
 use super::palette::{BLUE, GREY, INK, LIGHT_GREY, ORANGE, PURPLE, VERMILION};
 use super::spectrum::{PLOT_HEIGHT, curve, outline, ticks};
 use crate::floor::sentence;
+use crate::text::capital;
 use analysis::{Floor, FloorKind, FloorPart, MeasureSummary, RunFloor};
 
 const LEFT: f64 = 96.0;
@@ -68,11 +69,6 @@ fn origin(floor: &Floor) -> String {
             part.info.header.host.name
         )
     })
-}
-
-fn capital(words: &str) -> String {
-    let mut chars = words.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// How a part is drawn beside a run: thin, and never in the colours of a result.

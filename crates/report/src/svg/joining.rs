@@ -3,6 +3,7 @@
 use super::axis::{Axis, clock_ticks, time_label};
 use super::canvas::{Anchor, Canvas, Key, WIDTH, n};
 use super::palette::{BLUE, EVENT, GREY, INK, PALE_BLUE, VERMILION};
+use crate::text::capital;
 use crate::text::prove::{elasticity_words, settled_words};
 use crate::truth::{join_detail, joined};
 use analysis::Analysis;
@@ -109,9 +110,4 @@ fn steps(recovery: &Recovery, width: f64, (x, y): (&Axis, &Axis)) -> String {
             write!(d, "{}{} {}H{}", if d.is_empty() { 'M' } else { 'L' }, n(from), n(y.place(value)), n(to));
     }
     d
-}
-
-fn capital(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

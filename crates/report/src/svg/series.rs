@@ -9,7 +9,7 @@ use super::canvas::{Canvas, Key, n};
 use super::palette::{BLACK, BLUE, INK, LIGHT_GREY, PALE_BLUE, RED, VERMILION};
 use super::timeline::{LEFT, RIGHT, Timeline};
 use super::{censored_note, measured};
-use crate::text::time;
+use crate::text::{capital, time};
 use analysis::{Analysis, PyramidLevel, Series};
 use record::{EventKind, Measure};
 use std::fmt::Write as _;
@@ -65,11 +65,6 @@ fn caption(drawn: &Drawn<'_>, note: &str) -> String {
         time(shortest),
         time(shortest_at),
     )
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A series at the resolution of the figure.

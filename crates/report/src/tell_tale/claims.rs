@@ -79,18 +79,28 @@ fn differences(tell_tale: &TellTale, group: &Group, wanted: impl Fn(Quantity) ->
     shortened(different.map(words).collect())
 }
 
-/// What can't be told of which collector.
+/// What can't be told of which collector: those that were tested with their ratios, the others by the reason why not.
 fn unsure(tell_tale: &TellTale, group: &Group, wanted: impl Fn(Quantity) -> bool) -> Vec<String> {
     let found = collectors(tell_tale, group).flat_map(|one| one.rows.iter().map(move |row| (one, row)));
     let unsure =
         found.filter(|(_, row)| wanted(row.quantity) && matches!(row.finding, Finding::CannotTell(_)));
-    let words = |(one, row): (&AgainstBase, &TestedRow)| {
+    let (mut tested, mut reasons) = (Vec::new(), Vec::<(String, Vec<String>)>::new());
+    for (one, row) in unsure {
         let of =
             if row.quantity == Quantity::Max { String::new() } else { format!("{} ", row.quantity.name()) };
-        let ratio = row.tested.as_ref().map_or_else(|| why_not(row), ratio_words);
-        format!("{of}under {} {ratio}", label(tell_tale, group, one.cell))
-    };
-    shortened(unsure.map(words).collect())
+        let which = format!("{of}under {}", label(tell_tale, group, one.cell));
+        if let Some(ratio) = row.tested.as_ref().map(ratio_words) {
+            tested.push(format!("{which} {ratio}"));
+            continue;
+        }
+        let why = why_not(row);
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, all)) => all.push(which),
+            None => reasons.push((why, vec![which])),
+        }
+    }
+    let grouped = reasons.into_iter().map(|(why, all)| format!("{why} ({})", listed(&shortened(all))));
+    shortened(tested).into_iter().chain(grouped).collect()
 }
 
 fn shortened(mut words: Vec<String>) -> Vec<String> {

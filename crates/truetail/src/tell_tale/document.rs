@@ -95,6 +95,21 @@ pub(super) struct RoundEntry {
     pub(super) command: Vec<String>,
 }
 
+impl Document {
+    /// The first reason, where there is not one recording.
+    pub(super) fn nothing_was_run(&self) -> Option<String> {
+        let mut rounds = self.cells.iter().flat_map(|cell| &cell.rounds);
+        if rounds.any(|round| round.recording.is_some()) {
+            return None;
+        }
+        let why = |cell: &CellEntry| {
+            let failed = cell.rounds.iter().find_map(|round| round.failed.clone());
+            failed.or_else(|| cell.can_not.clone())
+        };
+        Some(self.cells.iter().find_map(why).unwrap_or_default())
+    }
+}
+
 impl CellEntry {
     /// Before it was run.
     pub(super) fn new(planned: &Planned) -> CellEntry {

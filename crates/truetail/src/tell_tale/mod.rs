@@ -88,6 +88,9 @@ pub(crate) fn run(arguments: &TellTaleArguments, json: bool) -> anyhow::Result<E
             directory.display()
         );
     }
+    if let Some(why) = document.nothing_was_run() {
+        bail!("no cell could be run: {why}; `truetail experiment tell-tale --list` says what each needs");
+    }
     Ok(ended)
 }
 
