@@ -103,8 +103,7 @@ fn a_moment_of_another_clock_is_refused_with_its_line() {
     assert_eq!((requests.len(), survey.unplaced), (10_000, 1));
     assert_eq!(survey.latest - survey.earliest, 9_999 * 1_000_000 + 5_000);
     // Within one row, too.
-    let error =
-        refused("row.csv", "intended_us,completed_us\n0,1795247165000000\n", None);
+    let error = refused("row.csv", "intended_us,completed_us\n0,1795247165000000\n", None);
     assert!(error.contains("line 2"), "{error}");
     let own = table("own.csv", "start_us,service_us\n5,5\n900,5\n", None).expect("a clock of its own").0;
     assert!(!own.is_wall_time);
