@@ -65,6 +65,8 @@ pub(crate) struct ClientCells {
     pub(crate) ok_in_time: u64,
     /// The newest completion, on the common axis.
     pub(crate) newest: u64,
+    /// When the last request was sent, on the common axis; `None` where that is known of none.
+    pub(crate) last_sent: Option<u64>,
 }
 
 /// All sums of one thread, or of all of them.
@@ -159,6 +161,7 @@ impl Accumulator {
             let cell = client.cells[placed.cell].get_or_insert_with(|| Box::new(Cell::new(origin)));
             cell.count(placed.times.outcome, placed.retries);
             client.newest = client.newest.max(placed.times.completed);
+            client.last_sent = client.last_sent.max(placed.times.sent());
             let outcome = placed.times.outcome;
             let in_time =
                 placed.measured && placed.times.completed <= measured_end && outcome != Outcome::Unfinished;
@@ -197,7 +200,8 @@ impl Accumulator {
             return slot;
         }
         let cells = vec![None; plan.operations * plan.phases.len()];
-        self.clients.push(ClientCells { client, cells, in_time: 0, ok_in_time: 0, newest: 0 });
+        let empty = ClientCells { client, cells, in_time: 0, ok_in_time: 0, newest: 0, last_sent: None };
+        self.clients.push(empty);
         self.clients.len() - 1
     }
 
@@ -209,6 +213,7 @@ impl Accumulator {
                     mine.in_time += theirs.in_time;
                     mine.ok_in_time += theirs.ok_in_time;
                     mine.newest = mine.newest.max(theirs.newest);
+                    mine.last_sent = mine.last_sent.max(theirs.last_sent);
                     for (a, b) in mine.cells.iter_mut().zip(theirs.cells) {
                         match (a, b) {
                             (_, None) => {}

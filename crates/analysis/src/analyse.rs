@@ -1,21 +1,22 @@
 //! From samples to an [`Analysis`].
 
-use crate::accumulate::{Accumulator, SeriesBuilder};
+use crate::accumulate::{Accumulator, ClientCells, SeriesBuilder};
 use crate::attribution::{Collected, Hunt, attribute};
 use crate::cell::Cell;
 use crate::evidence::{Arrivals, Evidence};
 use crate::host::HostEvidence;
 use crate::input::{AnalysisError, Input, Options, Plan, measured_span};
 use crate::observers::watches_a_host;
-use crate::staleness;
 use crate::summary::scope_summary;
 use crate::told_once::told_once;
 use crate::{
-    Analysis, ClientTotals, Counts, HeatMap, Observers, RecordingInfo, Scope, ScopeSummary, Series, limits,
+    Analysis, ClientTotals, Counts, HeatMap, LoadPoint, Observers, RecordingInfo, Scope, ScopeSummary,
+    Series, limits,
 };
+use crate::{planned, staleness};
 use record::{
-    Ending, Event, JvmLogFacts, LoadModel, Measure, NoiseSourceFacts, PhaseFacts, PhaseKind, Recording,
-    RunHeader, SampleBatch, ServerLogFacts,
+    Ending, Event, JvmLogFacts, LoadModel, Measure, NoiseSourceFacts, PhaseKind, Recording, RunHeader,
+    SampleBatch, ServerLogFacts,
 };
 use stats::Distribution;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -206,10 +207,12 @@ fn conclude(
     Analysis {
         verdict,
         measured,
-        offered: if plan.model.has_response_time() { PerSecond::new(rates.offered) } else { None },
+        offered: planned::of_imports(&inputs, plan.model)
+            .or(plan.model.has_response_time().then_some(rates.offered))
+            .and_then(PerSecond::new),
         achieved: PerSecond::new(rates.achieved).unwrap_or(PerSecond::of(0, Nanos::ZERO)),
         goodput: PerSecond::new(rates.goodput).unwrap_or(PerSecond::of(0, Nanos::ZERO)),
-        load: all.load.points(plan.model, run_end(&inputs, plan, &all)),
+        load: load_points(&inputs, plan, &all),
         clients: clients(&inputs, plan, &all),
         events: events(&inputs, plan),
         jvm_logs: inputs.iter().flat_map(|input| input.jvm_logs.clone()).collect(),
@@ -281,8 +284,13 @@ fn arrivals(
 ) -> Option<Arrivals> {
     let length = measured.1.0.saturating_sub(measured.0.0);
     let backlog = |quarters: u64| all.load.backlog_at(Instant(measured.0.0 + length / 4 * quarters));
+    let is_foreign = inputs.iter().any(Input::is_imported);
     let (intended, backlogs) = match plan.model {
-        LoadModel::Open | LoadModel::PartlyOpen => (counts.total, Some([backlog(2), backlog(3), backlog(4)])),
+        LoadModel::Open | LoadModel::PartlyOpen => {
+            let asked = if is_foreign { asked(inputs, plan, all) } else { None };
+            let intended = asked.map_or(counts.total, |asked| asked.max(counts.total));
+            (intended, Some([backlog(2), backlog(3), backlog(4)]))
+        }
         LoadModel::ThrottledClosed => (asked(inputs, plan, all)?, None),
         LoadModel::Closed => return None,
     };
@@ -290,34 +298,57 @@ fn arrivals(
         intended,
         in_time: all.clients.iter().map(|c| c.in_time).sum(),
         backlogs,
+        chance: if is_foreign { (limits::ARRIVALS_CHANCE * (intended as f64).sqrt()) as u64 } else { 0 },
         sessions: inputs.iter().map(|i| i.info.header.load.sessions).sum(),
     })
 }
 
 /// The requests that the rates of the measured phases ask for, up to each client's newest completion: a run may
-/// end before its phases do. `None` where no phase has a rate.
+/// end before its phases do. Another tool may have sent all that it was to send before the last answer came: of an import it is
+/// the last that was sent. `None` where no phase has a rate.
 fn asked(inputs: &[Input], plan: &Plan, all: &Accumulator) -> Option<u64> {
     let client = |(index, input): (usize, &Input)| -> Option<f64> {
-        let newest = newest(index, plan, all)?.saturating_sub(plan.shifts[index]);
+        let sent = last_sent(index, plan, all).filter(|_| input.is_imported());
+        let until = sent.or(newest(index, plan, all))?.saturating_sub(plan.shifts[index]);
         let phases = input.info.header.phases.iter().filter(|p| p.kind == PhaseKind::Measured);
-        phases.map(|p| asked_until(p, newest)).sum()
+        phases.map(|p| planned::until(p, until)).sum()
     };
     inputs.iter().enumerate().map(client).sum::<Option<f64>>().map(|count| count as u64)
 }
 
-/// The integral of a phase's rate to an instant.
-fn asked_until(phase: &PhaseFacts, newest: u64) -> Option<f64> {
-    let (begin, end) = phase.offered?;
-    let length = phase.end.0.saturating_sub(phase.begin.0) as f64;
-    let part = newest.min(phase.end.0).saturating_sub(phase.begin.0) as f64;
-    let slope = if length > 0.0 { (end.get() - begin.get()) / length } else { 0.0 };
-    Some((begin.get() + slope * part / 2.0) * part / 1e9)
-}
-
 /// The newest completion of a recording's clients, on the common axis.
 fn newest(index: usize, plan: &Plan, all: &Accumulator) -> Option<u64> {
-    let mine = |c: &&crate::accumulate::ClientCells| plan.clients[index].is_none_or(|id| id == c.client);
-    all.clients.iter().filter(mine).map(|c| c.newest).max()
+    clients_of(index, plan, all).map(|c| c.newest).max()
+}
+
+/// When the last of a recording's requests was sent, on the common axis; `None` where that is not known of any.
+fn last_sent(index: usize, plan: &Plan, all: &Accumulator) -> Option<u64> {
+    clients_of(index, plan, all).filter_map(|c| c.last_sent).max()
+}
+
+fn clients_of<'a>(
+    index: usize,
+    plan: &Plan,
+    all: &'a Accumulator,
+) -> impl Iterator<Item = &'a ClientCells> + use<'a> {
+    let wanted = plan.clients[index];
+    all.clients.iter().filter(move |c| wanted.is_none_or(|id| id == c.client))
+}
+
+/// The load over time. What another tool was to send and did not is in its rate alone.
+fn load_points(inputs: &[Input], plan: &Plan, all: &Accumulator) -> Vec<LoadPoint> {
+    let end = run_end(inputs, plan, all);
+    let mut points = all.load.points(plan.model, end);
+    if planned::of_imports(inputs, plan.model).is_some() {
+        let ends: Vec<u64> = points.iter().skip(1).map(|next| next.at.0).chain([end.0]).collect();
+        for (point, end) in points.iter_mut().zip(ends) {
+            let length = end.saturating_sub(point.at.0) as f64 / 1e9;
+            if length > 0.0 {
+                point.offered = Some(planned::between(inputs, plan, point.at.0, end) / length);
+            }
+        }
+    }
+    points
 }
 
 /// When the last run ended: with its last phase or, when that was not reached or requests were still to be

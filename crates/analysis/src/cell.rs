@@ -35,6 +35,11 @@ impl Times {
         self.values[1]
     }
 
+    /// When it was sent; `None` where that is not known.
+    pub(crate) fn sent(&self) -> Option<u64> {
+        (self.service() != NONE).then(|| self.completed.saturating_sub(self.service()))
+    }
+
     pub(crate) fn pool_wait(&self) -> u64 {
         self.values[2]
     }

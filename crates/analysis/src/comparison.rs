@@ -1,7 +1,7 @@
 //! One set of runs against another.
 
 use crate::compared::{ComparedRow, rows};
-use crate::{Analysis, MeasureSummary, RecordingInfo, VerdictState, limits};
+use crate::{Analysis, MeasureSummary, RecordingInfo, VerdictState, limits, planned};
 use record::{LoadModel, Measure};
 use stats::Difference;
 use units::{Quantile, format_count, format_counted};
@@ -167,17 +167,7 @@ fn model(analysis: &Analysis) -> LoadModel {
 /// The rate that was asked for: the mean over the measured phases, all clients together. The count would
 /// differ by chance between runs of one random process.
 fn asked_rate(analysis: &Analysis) -> Option<f64> {
-    let client = |info: &RecordingInfo| -> Option<f64> {
-        let (mut arrivals, mut time) = (0.0, 0.0);
-        for phase in info.header.phases.iter().filter(|p| p.kind == record::PhaseKind::Measured) {
-            let (begin, end) = phase.offered?;
-            let length = phase.end.0.saturating_sub(phase.begin.0) as f64;
-            arrivals += (begin.get() + end.get()) / 2.0 * length;
-            time += length;
-        }
-        (time > 0.0).then(|| arrivals / time)
-    };
-    analysis.recordings.iter().map(client).sum()
+    analysis.recordings.iter().map(|info| planned::rate(&info.header)).sum()
 }
 
 fn same_load(a: &Analysis, b: &Analysis) -> Result<(), CompareError> {

@@ -11,13 +11,16 @@ const FOREIGN: &str = "how much of it is the tool's own delay or its host's, not
 /// How the schedule was kept.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Arrivals {
-    /// Requests intended in the measured phases; in a throttled closed loop, those that its rate asks for.
+    /// Requests intended in the measured phases; in a throttled closed loop and of another tool that was given a rate, those that
+    /// its rate asks for.
     pub(crate) intended: u64,
     /// Of those, completed by their end.
     pub(crate) in_time: u64,
     /// Waiting or in flight at half-time, three quarters and the end of the measured time; `None` in a
     /// throttled closed loop, where requests that are late are never made.
     pub(crate) backlogs: Option<[u64; 3]>,
+    /// By how many the schedule of another tool, which may be drawn, can differ from its rate by chance.
+    pub(crate) chance: u64,
     /// Sessions of all clients.
     pub(crate) sessions: u32,
 }

@@ -30,6 +30,7 @@ mod model;
 mod observers;
 mod outliers;
 pub mod overlay;
+mod planned;
 mod pyramid;
 mod reasons;
 mod repeats;

@@ -12,6 +12,9 @@ pub const LEVEL: f64 = 0.95;
 pub const RATE_REACHED: f64 = 0.99;
 /// The same, below which the run measures its own length and not the database.
 pub const RATE_HOPELESS: f64 = 0.95;
+/// By how many standard deviations of a Poisson process the schedule of another tool can differ from the requests that its rate
+/// asks for: whether it is drawn, the tool's files do not tell.
+pub const ARRIVALS_CHANCE: f64 = 3.0;
 /// A backlog that grew from half-time to three quarters to the end of the measured time is a growing one when
 /// it is this many times that of half-time (a steady growth makes it twice), …
 pub const BACKLOG_GROWTH: f64 = 1.5;

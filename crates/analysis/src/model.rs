@@ -12,7 +12,8 @@ pub struct Analysis {
     pub verdict: Verdict,
     /// The measured time: from the first measured phase's begin to the last one's end.
     pub measured: (Instant, Instant),
-    /// What the schedule asked in the measured time; `None` in a closed loop.
+    /// What the schedule asked in the measured time, as counted; of another tool, the rate that it was asked for, where that is
+    /// known. `None` in a closed loop.
     pub offered: Option<PerSecond>,
     /// Requests that completed (any outcome but unfinished) per second of the measured time.
     pub achieved: PerSecond,
@@ -451,7 +452,8 @@ pub struct HeatMap {
 pub struct LoadPoint {
     /// When the step begins. The last one is as long as the run still lasted; a tenth of a second at least.
     pub at: Instant,
-    /// Requests intended in it per second; `None` in a closed loop.
+    /// Requests intended in it per second; of another tool, those that it was asked for, where that is known. `None` in a closed
+    /// loop.
     pub offered: Option<f64>,
     /// Requests completed in it per second, any outcome but unfinished.
     pub achieved: f64,

@@ -147,7 +147,7 @@ fn rate(e: &Evidence<'_>) -> Vec<Reason> {
     let missing = arrivals.intended.saturating_sub(arrivals.in_time);
     // What the sessions can have in flight at the end says nothing.
     let in_flight = u64::from(arrivals.sessions) + 1;
-    if reached < RATE_REACHED && missing > in_flight {
+    if reached < RATE_REACHED && missing > in_flight + arrivals.chance {
         let severity = if reached < RATE_HOPELESS { Severity::Invalid } else { Severity::Suspect };
         let what = match arrivals.backlogs {
             Some(_) => "offered rate was not reached: {} of the arrivals",

@@ -24,7 +24,8 @@ pub struct StatedFigure {
     pub base: Option<(u64, u64)>,
     /// Of the new side.
     pub new: Option<(u64, u64)>,
-    /// Least and most that new / base can be; `None` where a side tells nothing, or the base may be zero.
+    /// Least and most that new / base can be, with what the steps of both tools' figures leave open; `None` where a side tells
+    /// nothing, or the base may be zero.
     pub ratio: Option<(f64, f64)>,
 }
 
@@ -64,43 +65,103 @@ fn figures(base: &Stated, new: &Stated, quantiles: &[Quantile]) -> Vec<StatedFig
     let mut asked: Vec<Quantile> = quantiles.iter().copied().chain(printed.filter(|_| few)).collect();
     asked.sort_by(|a, b| a.get().total_cmp(&b.get()));
     asked.dedup_by(|a, b| (a.get() - b.get()).abs() < 1e-9);
-    let of_quantile = |q: &Quantile| figure(q.name(), ends(base.quantile(*q)), ends(new.quantile(*q)));
-    let single = |name: &str, base: Option<Nanos>, new: Option<Nanos>| {
-        let both = |value: Option<Nanos>| value.map(|value| (value.0, value.0));
-        figure(name.to_owned(), both(base), both(new))
+    let of_quantile = |q: &Quantile| {
+        let side = |stated: &Stated| Side::of(stated, stated.quantile(*q));
+        figure(q.name(), side(base), side(new))
     };
-    let more = [single("max", base.max, new.max), single("mean", base.mean, new.mean)];
+    let single = |name: &str, of: fn(&Stated) -> Option<Nanos>| {
+        let said = |stated: &Stated| of(stated).map_or(StatedQuantile::NotTold, StatedQuantile::Told);
+        let side = |stated: &Stated| Side::of(stated, said(stated));
+        figure(name.to_owned(), side(base), side(new))
+    };
+    let more = [single("max", |stated| stated.max), single("mean", |stated| stated.mean)];
     let all = asked.iter().map(of_quantile).chain(more);
     all.filter(|figure| figure.base.is_some() || figure.new.is_some()).collect()
 }
 
-fn ends(said: StatedQuantile) -> Option<(u64, u64)> {
-    match said {
-        StatedQuantile::Told(value) => Some((value.0, value.0)),
-        StatedQuantile::Within(above, at_most) => Some((above.0, at_most.0)),
-        StatedQuantile::NotTold => None,
+/// One figure of one side, ns.
+#[derive(Clone, Copy, Default)]
+struct Side {
+    /// Both ends of what is told.
+    told: Option<(u64, u64)>,
+    /// Both ends of what it may stand for. A bucket is a step already.
+    stands_for: Option<(u64, u64)>,
+}
+
+impl Side {
+    fn of(stated: &Stated, said: StatedQuantile) -> Side {
+        match said {
+            StatedQuantile::Told(value) => {
+                Side { told: Some((value.0, value.0)), stands_for: Some(stated.true_range(value)) }
+            }
+            StatedQuantile::Within(above, at_most) => {
+                let bucket = Some((above.0, at_most.0));
+                Side { told: bucket, stands_for: bucket }
+            }
+            StatedQuantile::NotTold => Side::default(),
+        }
     }
 }
 
-fn figure(name: String, base: Option<(u64, u64)>, new: Option<(u64, u64)>) -> StatedFigure {
+fn figure(name: String, base: Side, new: Side) -> StatedFigure {
     let ratio = base
-        .zip(new)
+        .stands_for
+        .zip(new.stands_for)
         .filter(|(base, _)| base.0 > 0)
         .map(|(base, new)| (new.0 as f64 / base.1 as f64, new.1 as f64 / base.0 as f64));
-    StatedFigure { name, base, new, ratio }
+    StatedFigure { name, base: base.told, new: new.told, ratio }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::StatedRounding;
+
+    fn side(said: StatedQuantile) -> Side {
+        Side::of(&Stated::default(), said)
+    }
 
     #[test]
     fn ratios_of_buckets_are_as_wide_as_the_buckets() {
-        let told = figure("p99".to_owned(), Some((100, 100)), Some((150, 150)));
-        assert_eq!(told.ratio, Some((1.5, 1.5)));
-        let within = figure("p99".to_owned(), Some((100, 200)), Some((100, 300)));
-        assert_eq!(within.ratio, Some((0.5, 3.0)));
-        assert_eq!(figure(String::new(), Some((0, 200)), Some((1, 1))).ratio, None);
-        assert_eq!(figure(String::new(), None, Some((1, 1))).ratio, None);
+        let told = |value| side(StatedQuantile::Told(Nanos(value)));
+        let within = |above, at_most| side(StatedQuantile::Within(Nanos(above), Nanos(at_most)));
+        assert_eq!(figure("p99".to_owned(), told(100), told(150)).ratio, Some((1.5, 1.5)));
+        assert_eq!(figure("p99".to_owned(), within(100, 200), within(100, 300)).ratio, Some((0.5, 3.0)));
+        assert_eq!(figure(String::new(), within(0, 200), told(1)).ratio, None);
+        assert_eq!(figure(String::new(), side(StatedQuantile::NotTold), told(1)).ratio, None);
+    }
+
+    /// What two runs' figures stand for is planted, and the range must hold its ratio.
+    #[test]
+    fn ratios_of_told_figures_are_as_wide_as_their_steps() {
+        let milli = Nanos::from_millis(1);
+        let of = |ms: u64, rounding| Stated {
+            max: Some(Nanos::from_millis(ms)),
+            quantiles: Quantile::new(0.99).map(|q| (q, Nanos::from_millis(ms))).into_iter().collect(),
+            resolution: Some(milli),
+            rounding,
+            ..Stated::default()
+        };
+        // Lower ends of buckets of 1 ms: true values lie in [1, 2] and [2, 3] ms.
+        let (base, new) = (of(1, StatedRounding::Down), of(2, StatedRounding::Down));
+        for figure in figures(&base, &new, &[]) {
+            assert_eq!(figure.ratio, Some((1.0, 3.0)), "{}", figure.name);
+            assert_eq!(
+                (figure.base, figure.new),
+                (Some((1_000_000, 1_000_000)), Some((2_000_000, 2_000_000)))
+            );
+        }
+        // Either side, where the tool does not say: [3, 5] and [7, 9] ms.
+        let (base, new) = (of(4, StatedRounding::Unsaid), of(8, StatedRounding::Unsaid));
+        assert!(figures(&base, &new, &[]).iter().all(|figure| figure.ratio == Some((7.0 / 5.0, 3.0))));
+        // It may have been next to nothing.
+        assert_eq!(figures(&of(1, StatedRounding::Unsaid), &new, &[])[0].ratio, None);
+        let wide = |ms| Stated {
+            relative_resolution: Some(0.1),
+            resolution: None,
+            ..of(ms, StatedRounding::Unsaid)
+        };
+        let ratio = figures(&wide(10), &wide(20), &[])[0].ratio.expect("both are told");
+        assert!((ratio.0 - 18.0 / 11.0).abs() < 1e-9 && (ratio.1 - 22.0 / 9.0).abs() < 1e-9, "{ratio:?}");
     }
 }

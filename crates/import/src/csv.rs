@@ -11,13 +11,16 @@
 
 mod columns;
 mod fields;
+mod map;
+mod steps;
 
-pub use columns::ColumnMap;
-pub(crate) use columns::{Columns, Role};
+pub(crate) use columns::{Columns, Role, Row};
 pub(crate) use fields::fields;
+pub use map::ColumnMap;
+pub(crate) use steps::Steps;
 
 use crate::ImportError;
-use crate::format::{Output, quoted};
+use crate::format::Output;
 use crate::report::{ForeignSample, Reported, ToolReport};
 use std::collections::HashMap;
 use units::Outcome;
@@ -46,6 +49,8 @@ struct Rows {
     rows: Vec<Reported>,
     /// Where an operation's row is, by operation and measure.
     known: HashMap<(String, &'static str), usize>,
+    /// Sessions by their names, in the order in which they appear.
+    sessions: HashMap<String, u32>,
     says_ok: bool,
 }
 
@@ -66,12 +71,15 @@ impl Rows {
 
     fn take(&mut self, columns: &Columns, line: &str) -> Result<(), String> {
         let row = columns.row(line)?;
-        let session = row
-            .session
-            .as_ref()
-            .map(|session| session.parse().map_err(|_| format!("session {} is no number", quoted(session))));
+        let session = row.session.as_ref().map(|name| self.session(name));
         self.says_ok |= row.outcome.is_some();
-        let spent = row.response.or(row.elapsed).or(row.service);
+        // What stands in another column counts from another moment.
+        let spent = match columns.measured() {
+            Some(Role::Response) => row.response,
+            Some(Role::Elapsed) => row.elapsed,
+            Some(Role::Service) => row.service,
+            _ => None,
+        };
         let start = row.start.or(row.intended).or(row.sent);
         let ended =
             row.completed.or_else(|| start.zip(spent).and_then(|(start, spent)| start.checked_add(spent.0)));
@@ -79,11 +87,24 @@ impl Rows {
             completed_wall_ns: ended,
             elapsed: spent,
             schedule_lag: row.lag,
-            session: session.transpose()?,
+            session,
             failed: row.outcome.is_some_and(|outcome| outcome != Outcome::Ok),
         };
-        self.row(&row.operation, columns).samples.push(sample);
+        let step = columns.measured().and_then(|role| row.steps.of(role));
+        let reported = self.row(&row.operation, columns);
+        reported.samples.push(sample);
+        reported.resolution = reported.resolution.into_iter().chain(step).min();
         Ok(())
+    }
+
+    fn session(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.sessions.get(name) {
+            return *number;
+        }
+        // There are fewer lines than that.
+        let number = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX);
+        self.sessions.insert(name.to_owned(), number);
+        number
     }
 
     fn row(&mut self, operation: &str, columns: &Columns) -> &mut Reported {
@@ -94,7 +115,6 @@ impl Rows {
                 operation: operation.to_owned(),
                 measure: measure.to_owned(),
                 counted_from,
-                resolution: columns.resolution(false),
                 ..Reported::default()
             });
             rows.len() - 1

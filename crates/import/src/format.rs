@@ -148,6 +148,9 @@ impl Format {
     }
 }
 
+/// How messages name what a tool printed.
+pub(crate) const STANDARD_OUTPUT: &str = "standard output";
+
 /// Text that a tool printed or wrote.
 pub(crate) struct Output<'a> {
     pub(crate) format: Format,
@@ -157,6 +160,11 @@ pub(crate) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
+    /// A mark of the encoding before the text is no part of it.
+    pub(crate) fn new(format: Format, place: impl Into<String>, text: &'a str) -> Output<'a> {
+        Output { format, place: place.into(), text: without_mark(text) }
+    }
+
     /// The lines with their numbers, from 1. A carriage return begins a line anew, as on a terminal: what stood there
     /// before it was progress.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
@@ -172,6 +180,11 @@ impl<'a> Output<'a> {
     pub(crate) fn wrong(&self, why: impl Into<String>) -> ImportError {
         ImportError::Document { format: self.format.name(), place: self.place.clone(), why: why.into() }
     }
+}
+
+/// Text without the mark U+FEFF that spreadsheets and some shells put before it: it would be part of the first word.
+pub(crate) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// Cuts what a message quotes from foreign text: one line, not endless, nothing that moves a terminal's cursor.
@@ -195,9 +208,9 @@ pub(crate) fn quoted(text: &str) -> String {
 /// the text.
 pub fn read(format: Format, stdout: &str, files: &[PathBuf]) -> Result<ToolReport, ImportError> {
     let texts = files.iter().map(|path| file(path)).collect::<Result<Vec<_>, _>>()?;
-    let printed = Output { format, place: "standard output".to_owned(), text: stdout };
+    let printed = Output::new(format, STANDARD_OUTPUT, stdout);
     let outputs: Vec<Output> =
-        texts.iter().zip(files).map(|(text, path)| Output { format, place: name_of(path), text }).collect();
+        texts.iter().zip(files).map(|(text, path)| Output::new(format, name_of(path), text)).collect();
     let mut report = match format {
         Format::PgbenchLog => pgbench::read_log(&printed, &outputs),
         Format::Hdr(unit) => hdr::read(&chained(printed, outputs), unit),
@@ -244,7 +257,7 @@ mod tests {
 
     #[test]
     fn progress_that_was_written_over_is_not_read() {
-        let output = Output { format: Format::Csv, place: String::new(), text: "a\rb\r\nc\r\n" };
+        let output = Output::new(Format::Csv, "", "a\rb\r\nc\r\n");
         assert_eq!(output.lines().collect::<Vec<_>>(), [(1, "b"), (2, "c"), (3, "")]);
     }
 

@@ -2,6 +2,7 @@
 
 use crate::Format;
 use crate::csv::Columns;
+use crate::format::without_mark;
 use crate::requests::is_benchbase_header;
 
 /// A format that a text is of, and by what it is known.
@@ -16,6 +17,7 @@ pub struct FormatGuess {
 /// The formats that the beginning of a text may be of: none, one, or several. `hdr` is guessed for YCSB's logs alone, since
 /// others do not state their unit.
 pub fn guess(text: &str) -> Vec<FormatGuess> {
+    let text = without_mark(text);
     let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let has = |words: &str| text.contains(words);
     let begins = |words: &str| text.lines().any(|line| line.starts_with(words));

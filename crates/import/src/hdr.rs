@@ -8,8 +8,9 @@
 
 use crate::ImportError;
 use crate::figures::{cumulated, number, scaled};
-use crate::format::{Format, Output, TimeUnit, file, name_of, quoted};
+use crate::format::{Format, Output, STANDARD_OUTPUT, TimeUnit, file, name_of, quoted};
 use crate::report::{Reported, StatedFrom, ToolReport};
+use crate::ycsb::names::Name;
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
@@ -39,19 +40,20 @@ pub(crate) fn read(outputs: &[Output], unit: Option<TimeUnit>) -> Result<ToolRep
 }
 
 /// The intervals of logs, one row each, in the order of the files; of percentile files there are none. Moments are ns since
-/// 1970 where the log says when it began, else since then.
+/// 1970 where the log says when it began, else since then. Of the counts, those are kept between which a quantile lies that
+/// pages print: all of them for each second of an hour are more than anybody has asked for.
 pub(crate) fn intervals(
     printed: &str,
     files: &[PathBuf],
     unit: Option<TimeUnit>,
 ) -> Result<Vec<Reported>, ImportError> {
     let mut rows = Vec::new();
-    let mut texts = vec![("standard output".to_owned(), printed.to_owned())];
+    let mut texts = vec![(STANDARD_OUTPUT.to_owned(), printed.to_owned())];
     for path in files {
         texts.push((name_of(path), file(path)?));
     }
     for (place, text) in texts {
-        let output = Output { format: Format::Hdr(unit), place, text: &text };
+        let output = Output::new(Format::Hdr(unit), place, &text);
         let mut log = Log::default();
         let (mut base, mut start) = (0.0, 0.0);
         for (line, text) in output.lines() {
@@ -65,11 +67,26 @@ pub(crate) fn intervals(
                 let histogram = decode(encoded).map_err(|why| output.wrong_line(line, why))?;
                 let assumed = if log.ycsb.is_some() { TimeUnit::Micros } else { TimeUnit::Nanos };
                 let Some(row) = log.row(tag, &histogram, unit.unwrap_or(assumed)) else { continue };
-                rows.push(Reported { interval: interval_span(text, base, start), ..row });
+                let cumulative = around_quantiles(&row.cumulative);
+                rows.push(Reported { interval: interval_span(text, base, start), cumulative, ..row });
             }
         }
     }
     Ok(rows)
+}
+
+/// Of counts, both ends of each bucket that holds one of the usual quantiles, and the last: what is said of these quantiles stays
+/// the same, and of others it is said less exactly.
+fn around_quantiles(cumulative: &[(Nanos, u64)]) -> Vec<(Nanos, u64)> {
+    let Some(last) = cumulative.len().checked_sub(1) else { return Vec::new() };
+    let total = cumulative[last].1;
+    let bucket = |q: &Quantile| cumulative.partition_point(|(_, count)| *count < q.rank(total));
+    let mut kept: Vec<usize> =
+        Quantile::PRINTED.iter().map(bucket).flat_map(|at| [at.saturating_sub(1), at]).collect();
+    kept.push(last);
+    kept.sort_unstable();
+    kept.dedup();
+    kept.into_iter().filter_map(|at| cumulative.get(at).copied()).collect()
 }
 
 /// `#[StartTime: 1795247146.105 (seconds since epoch), …`.
@@ -143,7 +160,10 @@ impl Log {
     fn row(&self, tag: &str, histogram: &Histogram<u64>, unit: TimeUnit) -> Option<Reported> {
         let measure = self.ycsb.clone().unwrap_or_else(|| tag.to_owned());
         let intended = measure.strip_prefix("Intended-");
+        let name = Name::of(&measure);
+        let is_apart = self.ycsb.is_some() && (!name.is_of_load() || name.status.is_some());
         Some(Reported {
+            is_apart,
             operation: intended.unwrap_or(&measure).to_owned(),
             counted_from: if intended.is_some() { StatedFrom::Schedule } else { StatedFrom::Unsaid },
             measure,
@@ -299,6 +319,24 @@ fn take_row(row: &mut Reported, one: Nanos, fields: &[&str]) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn thinned_counts_tell_the_same_of_the_usual_quantiles() {
+        let cumulative: Vec<(Nanos, u64)> = (1..=10_000_u64).map(|n| (Nanos(n * n), 3 * n)).collect();
+        let few = around_quantiles(&cumulative);
+        assert!(few.len() <= 2 * Quantile::PRINTED.len() + 1, "{few:?}");
+        assert_eq!(few.last(), cumulative.last());
+        let of = |counts: &[(Nanos, u64)], q| record::bucket_of(counts, Some(Nanos(1)), q);
+        for q in Quantile::PRINTED {
+            assert_eq!(of(&few, q), of(&cumulative, q), "{q}");
+        }
+        // What is said of another quantile is still true.
+        let q = Quantile::new(0.6).expect("a quantile");
+        let (whole, part) = (of(&cumulative, q).expect("counted"), of(&few, q).expect("counted"));
+        assert!(part.0 <= whole.0 && whole.1 <= part.1 && part != whole, "{whole:?} {part:?}");
+        assert!(around_quantiles(&[]).is_empty());
+        assert_eq!(around_quantiles(&[(Nanos(5), 1)]), [(Nanos(5), 1)]);
+    }
 
     #[test]
     fn base64_is_decoded() {

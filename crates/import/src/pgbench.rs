@@ -5,12 +5,13 @@
 //! averages that pgbench printed of the same runs.
 
 pub(crate) mod aggregated;
+pub(crate) mod command;
 
 use crate::ImportError;
 use crate::figures::{elapsed, rate};
 use crate::format::{Output, quoted};
 use crate::report::{ForeignSample, Reported, StatedFrom, ToolReport};
-use units::Nanos;
+use units::{Nanos, PerSecond};
 
 pub(crate) const MICRO: Nanos = Nanos::from_micros(1);
 const MILLI: Nanos = Nanos::from_millis(1);
@@ -23,10 +24,21 @@ pub(crate) struct Summary {
     failed: Option<u64>,
     skipped: Option<u64>,
     mean: Option<Nanos>,
-    achieved: Option<units::PerSecond>,
+    achieved: Option<PerSecond>,
     /// The schedule lag's average, printed with `-R` only.
     lag: Option<Nanos>,
     retries: bool,
+    /// The rate of `-R`, which the command line alone tells.
+    asked: Option<PerSecond>,
+}
+
+/// What a line of the log has behind its moment where there is one field alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SingleField {
+    /// How much later than scheduled it began, with `-R`.
+    Lag,
+    /// How often it was tried again, with `--max-tries`.
+    Retries,
 }
 
 /// Reads the summary.
@@ -52,8 +64,10 @@ pub(crate) fn read_log(printed: &Output, logs: &[Output]) -> Result<ToolReport, 
     summary.take_all(printed)?;
     let mut row = Reported { measure: "latency".to_owned(), resolution: Some(MICRO), ..Reported::default() };
     let mut skipped = 0;
+    let skips = || logs.iter().flat_map(Output::lines).any(|(_, line)| is_skipped(line));
+    let single = summary.single_field().or_else(|| skips().then_some(SingleField::Lag));
     for log in logs {
-        read_transactions(log, &summary, &mut row.samples, &mut skipped)?;
+        read_transactions(log, single, &mut row.samples, &mut skipped)?;
     }
     if row.samples.is_empty() {
         let hint = match logs {
@@ -109,9 +123,25 @@ impl Summary {
         Some(())
     }
 
+    /// Takes what a noted command line states; what it leaves out may have been left out of the note.
+    pub(crate) fn take_command(&mut self, command: &str) {
+        self.asked = self.asked.or(command::asked(command));
+        self.retries |= command::retries(command);
+    }
+
     /// Whether it ran with `-R`.
     pub(crate) fn has_rate(&self) -> bool {
-        self.lag.is_some()
+        self.lag.is_some() || self.asked.is_some()
+    }
+
+    /// What a single field behind the moment is; `None` where nothing tells.
+    pub(crate) fn single_field(&self) -> Option<SingleField> {
+        match (self.has_rate(), self.retries) {
+            (true, false) => Some(SingleField::Lag),
+            (false, true) => Some(SingleField::Retries),
+            // Then there are two, or nobody has said anything.
+            (true, true) | (false, false) => None,
+        }
     }
 
     /// Transactions that it says it processed, without those that failed or were skipped.
@@ -143,6 +173,7 @@ impl Summary {
     fn report(self, row: Reported) -> ToolReport {
         ToolReport {
             tool: self.tool.unwrap_or_else(|| "pgbench".to_owned()),
+            asked: self.asked,
             achieved: self.achieved,
             errors: self.failed,
             skipped: self.skipped,
@@ -157,21 +188,17 @@ fn first_number(text: &str) -> Option<u64> {
 
 fn read_transactions(
     log: &Output,
-    summary: &Summary,
+    single: Option<SingleField>,
     samples: &mut Vec<ForeignSample>,
     skipped: &mut u64,
 ) -> Result<(), ImportError> {
-    let unended = (!log.text.ends_with('\n')).then(|| log.text.split('\n').count());
-    for (line, text) in log.lines() {
-        if text.is_empty() {
-            continue;
-        }
-        if Some(line) == unended {
-            return Err(log
-                .wrong_line(line, format!("{} is cut off; delete the line, or run it again", quoted(text))));
-        }
-        let sample = transaction(text, summary).map_err(|why| log.wrong_line(line, why))?;
-        *skipped += u64::from(text.split(' ').nth(2) == Some("skipped"));
+    if let Some((line, text)) = log.lines().last().filter(|(_, text)| !text.is_empty()) {
+        let why = format!("{} is cut off; delete the line, or run it again", quoted(text));
+        return Err(log.wrong_line(line, why));
+    }
+    for (line, text) in log.lines().filter(|(_, text)| !text.is_empty()) {
+        let sample = transaction(text, single).map_err(|why| log.wrong_line(line, why))?;
+        *skipped += u64::from(is_skipped(text));
         samples.push(sample);
     }
     Ok(())
@@ -184,8 +211,13 @@ pub(crate) fn is_aggregated(line: &str) -> bool {
         || (fields.clone().count() >= 6 && fields.take(1).all(|first| first.len() >= 10))
 }
 
+/// Whether a line is of a transaction that was too late to be sent, which needs a rate and `--latency-limit`.
+pub(crate) fn is_skipped(line: &str) -> bool {
+    line.split_ascii_whitespace().nth(2) == Some("skipped")
+}
+
 /// `client_id transaction_no time script_no time_epoch time_us [schedule_lag] [retries]`.
-pub(crate) fn transaction(line: &str, summary: &Summary) -> Result<ForeignSample, String> {
+pub(crate) fn transaction(line: &str, single: Option<SingleField>) -> Result<ForeignSample, String> {
     let fields: Vec<&str> = line.split_ascii_whitespace().collect();
     if is_aggregated(line) {
         return Err(format!(
@@ -199,9 +231,18 @@ pub(crate) fn transaction(line: &str, summary: &Summary) -> Result<ForeignSample
     let seconds: u64 = epoch.parse().map_err(|_| bad())?;
     let micros: u64 = micros.parse().ok().filter(|micros| *micros < 1_000_000).ok_or_else(bad)?;
     let completed = seconds.checked_mul(1_000_000_000).and_then(|ns| ns.checked_add(micros * 1_000));
-    // One more field is the lag, unless the summary says that it can only be the retries.
-    let only_retries = summary.retries && summary.lag.is_none();
-    let lag = rest.first().filter(|_| rest.len() == 2 || !only_retries);
+    let lag = match (rest, single) {
+        ([], _) | ([_], Some(SingleField::Retries)) => None,
+        ([lag], Some(SingleField::Lag)) | ([lag, _], _) => Some(lag),
+        ([_], None) => {
+            return Err(format!(
+                "{} has seven fields, and nothing tells whether the last is the schedule lag (-R) or the retries (--max-tries): \
+                 hand over what pgbench printed of this run, or its command line with --command",
+                quoted(line)
+            ));
+        }
+        _ => return Err(bad()),
+    };
     Ok(ForeignSample {
         completed_wall_ns: Some(completed.ok_or_else(bad)?),
         elapsed: if word { None } else { Some(elapsed(time, MICRO).ok_or_else(bad)?) },

@@ -2,7 +2,7 @@
 
 use units::{Nanos, PerSecond, Quantile};
 
-pub use record::StatedFrom;
+pub use record::{StatedFrom, StatedRounding};
 
 /// What a tool says of one operation, or of all together.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -31,6 +31,10 @@ pub struct Reported {
     pub resolution: Option<Nanos>,
     /// Width of the tool's buckets relative to the value, where it counts in buckets; above 0.
     pub relative_resolution: Option<f64>,
+    /// How the printed quantiles, mean and extremes were rounded to that step.
+    pub rounding: StatedRounding,
+    /// Whether they are of failures, or of something else than requests, by the tool's own name for them.
+    pub is_apart: bool,
     /// How requests ended, in the tool's words, and how many of each.
     pub returns: Vec<(String, u64)>,
     /// Single requests, where the tool logs them, in the order of the log.
@@ -72,6 +76,8 @@ impl QuantileReading {
 pub struct ToolReport {
     /// The tool and, where it prints it, its version.
     pub tool: String,
+    /// Requests per second that it was asked to make, where its output says so.
+    pub asked: Option<PerSecond>,
     /// Completed requests per second as the tool prints it.
     pub achieved: Option<PerSecond>,
     /// Errors that it counted.
@@ -119,10 +125,9 @@ impl Reported {
     }
 
     /// Whether these are requests that the load consists of. YCSB also measures its clean-up, its own checks of
-    /// data, failures, and pairs of requests that it has counted already.
+    /// data, failures, its JVM, and pairs of requests that it has counted already.
     pub fn is_of_requests(&self) -> bool {
-        let name = self.operation.as_str();
-        !["CLEANUP", "VERIFY", "READ-MODIFY-WRITE"].contains(&name) && !name.ends_with("-FAILED")
+        !self.is_apart
     }
 
     /// Fills count, mean, smallest and largest from the samples that did not fail.

@@ -2,9 +2,9 @@
 
 use crate::report::{Reported, StatedFrom, ToolReport};
 use crate::requests::Gap;
-use crate::{Format, ImportError, hdr, pgbench};
+use crate::{Format, ImportError, hdr, pgbench, ycsb};
 use std::path::PathBuf;
-use units::{Nanos, Quantile, format_count};
+use units::{Nanos, PerSecond, Quantile, format_count};
 
 /// Reads what a tool states of its run. As [`read`](crate::read), but that intervals are kept beside their sum: those of
 /// HdrHistogram logs, and of pgbench's `--aggregate-interval`.
@@ -41,6 +41,7 @@ pub fn summary_gaps(format: Format, report: &ToolReport) -> Vec<Gap> {
     gaps.extend(coarse(&whole));
     gaps.extend(of_format(format, &whole));
     gaps.extend(unlogged(&whole));
+    gaps.extend(not_reached(report, &whole));
     match report.errors {
         Some(errors) if errors > 0 => gaps.push(Gap::suspect(
             format!(
@@ -61,6 +62,34 @@ pub fn summary_gaps(format: Format, report: &ToolReport) -> Vec<Gap> {
         "requests that were not finished when the tool ended are in no figure, as far as it says",
     ));
     gaps
+}
+
+/// Requests per second that a noted command line of the tool states; `None` where it states none.
+pub fn asked_rate(format: Format, command: &str) -> Option<PerSecond> {
+    match format {
+        Format::Pgbench | Format::PgbenchLog => pgbench::command::asked(command),
+        Format::Ycsb => match ycsb::command::CommandLine(command).target() {
+            ycsb::command::Target::Rate(rate) => Some(rate),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A rate that was asked for and not made; how many requests a random schedule has differs by chance.
+fn not_reached(report: &ToolReport, rows: &[&Reported]) -> Option<Gap> {
+    const REACHED: f64 = 0.99;
+    let (asked, achieved) = (report.asked?, report.achieved?);
+    let counted: u64 =
+        rows.iter().filter(|row| row.counted_from != StatedFrom::Schedule).filter_map(|row| row.count).sum();
+    let counted = counted.max(rows.iter().filter_map(|row| row.count).max().unwrap_or(0)) as f64;
+    let chance = if counted > 0.0 { 3.0 / counted.sqrt() } else { 0.0 };
+    let text = format!(
+        "{} was to make {asked} and made {achieved}: its figures are of the lower rate, and requests that it did not send have none",
+        report.tool
+    );
+    let is_short = achieved.get() < asked.get() * REACHED.min(1.0 - chance);
+    is_short.then(|| Gap::suspect(text, "lower the rate, or add sessions"))
 }
 
 /// pgbench leaves the last interval of each thread out of an aggregated log.

@@ -48,6 +48,7 @@ struct Reading {
     transactions: Option<PerSecond>,
     events: Option<PerSecond>,
     ignored: Option<u64>,
+    asked: Option<PerSecond>,
     in_latency: bool,
 }
 
@@ -64,8 +65,9 @@ impl Reading {
             if number.starts_with(|c: char| c.is_ascii_digit()) {
                 self.tool = Some(format!("sysbench {number}"));
             }
-        } else if line.starts_with("Target transaction rate:") {
+        } else if let Some(value) = line.strip_prefix("Target transaction rate:") {
             self.row.counted_from = StatedFrom::Schedule;
+            self.asked = value.trim().strip_suffix("/sec").and_then(rate);
         } else if let Some(value) = words.strip_prefix("transactions:") {
             self.transactions = Some(rate(between(value, "(", " per sec")?)?);
         } else if let Some(value) = words.strip_prefix("events/s (eps):") {
@@ -121,6 +123,7 @@ impl Reading {
         }
         Some(ToolReport {
             tool: self.tool.unwrap_or_else(|| "sysbench".to_owned()),
+            asked: self.asked,
             achieved: self.transactions.or(self.events),
             errors: self.ignored,
             skipped: None,

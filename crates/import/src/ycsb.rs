@@ -5,16 +5,29 @@
 //! twice, the second time as `Intended-READ`. With `op` and with `intended` alone the names are the same, so that the
 //! output does not say which it is.
 
+pub(crate) mod command;
+pub(crate) mod names;
+
 use crate::ImportError;
 use crate::figures::{elapsed, number, percentile, rate, scaled};
 use crate::format::{Output, quoted};
-use crate::report::{ForeignSample, Reported, StatedFrom, ToolReport};
+use crate::report::{ForeignSample, Reported, StatedFrom, StatedRounding, ToolReport};
+use command::{CommandLine, Target};
+use names::Name;
 use serde_json::Value;
-use units::{Nanos, Quantile};
+use units::{Nanos, Outcome, Quantile};
 
 pub(crate) const MICRO: Nanos = Nanos::from_micros(1);
 pub(crate) const MILLI: Nanos = Nanos::from_millis(1);
 pub(crate) const INTENDED: &str = "Intended-";
+/// Before the command line, which YCSB repeats first of all.
+pub(crate) const COMMAND_LINE: &str = "Command line: ";
+/// How the quantiles of YCSB's two histograms are called.
+const OF_HISTOGRAM: &str = "PercentileLatency(us)";
+/// HdrHistogram keeps three digits of what YCSB counts in it.
+const THREE_DIGITS: f64 = 0.001;
+/// Names of measurements at most: 255 operations, each with its failures, from sending and from the schedule.
+pub(crate) const MOST_NAMES: usize = 4096;
 
 /// Reads text, JSON and raw rows, whichever come.
 pub(crate) fn read(outputs: &[Output]) -> Result<ToolReport, ImportError> {
@@ -40,6 +53,7 @@ fn read_lines(output: &Output, report: &mut ToolReport) -> Result<(), ImportErro
     for (line, text) in output.lines() {
         let taken = match raw(text) {
             Some((operation, time, elapsed)) => take_raw(report, operation, time, elapsed),
+            None if is_strange_row(text) => Err(format!("{} names no operation", quoted(text))),
             None => take_line(report, text),
         };
         taken.map_err(|why| output.wrong_line(line, why))?;
@@ -51,6 +65,10 @@ fn read_lines(output: &Output, report: &mut ToolReport) -> Result<(), ImportErro
 pub(crate) fn take_line(report: &mut ToolReport, text: &str) -> Result<(), String> {
     if let Some(version) = text.strip_prefix("YCSB Client ") {
         report.tool = format!("YCSB {}", version.trim());
+    } else if let Some(command) = text.strip_prefix(COMMAND_LINE) {
+        if let Target::Rate(rate) = CommandLine(command).target() {
+            report.asked = Some(rate);
+        }
     } else if let Some((metric, measurement, value)) = exported(text) {
         take(report, metric, measurement, value)?;
     }
@@ -64,15 +82,35 @@ fn exported(line: &str) -> Option<(&str, &str, &str)> {
     Some((metric, measurement, value))
 }
 
-/// `READ,1795247156328,13993`.
+/// `READ,1795247156328,13993`. What YCSB's own classes measure is known with whatever figures stand behind it; what else has
+/// the shape of a name must have a moment of today behind it.
 pub(crate) fn raw(line: &str) -> Option<(&str, &str, &str)> {
+    let (name, time, elapsed) = three(line)?;
+    let figures =
+        [time, elapsed].iter().all(|part| part.starts_with(|c: char| c.is_ascii_digit() || c == '-'));
+    let named = name.strip_prefix(INTENDED).unwrap_or(name);
+    let is_known = Name::of(name).is_known() && figures;
+    let of_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    let looks_like_one = named.starts_with(|c: char| c.is_ascii_uppercase()) && named.chars().all(of_name);
+    (is_known || (looks_like_one && has_figures_of_a_row(time, elapsed))).then_some((name, time, elapsed))
+}
+
+/// Whether a line has the figures of a raw row behind something that is no name of an operation.
+pub(crate) fn is_strange_row(line: &str) -> bool {
+    let has_figures = |(_, time, elapsed)| has_figures_of_a_row(time, elapsed);
+    raw(line).is_none() && three(line).is_some_and(has_figures)
+}
+
+fn three(line: &str) -> Option<(&str, &str, &str)> {
     let mut parts = line.split(',');
-    let (operation, time, elapsed) = (parts.next()?, parts.next()?, parts.next()?);
-    let name = |c: char| c.is_ascii_uppercase() || c == '-';
-    let named = operation.strip_prefix(INTENDED).unwrap_or(operation);
-    let figures = [time, elapsed].iter().all(|part| part.starts_with(|c: char| c.is_ascii_digit()));
-    let is_row = parts.next().is_none() && !named.is_empty() && named.chars().all(name) && figures;
-    is_row.then_some((operation, time, elapsed))
+    let found = (parts.next()?, parts.next()?, parts.next()?);
+    parts.next().is_none().then_some(found)
+}
+
+/// Milliseconds since 1970 have 13 digits until the year 2286.
+fn has_figures_of_a_row(time: &str, elapsed: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    time.len() == 13 && digits(time) && digits(elapsed.strip_prefix('-').unwrap_or(elapsed))
 }
 
 fn read_json(output: &Output, report: &mut ToolReport) -> Result<(), ImportError> {
@@ -160,7 +198,7 @@ fn take(report: &mut ToolReport, metric: &str, measurement: &str, value: &str) -
     let bad = || format!("[{metric}], {measurement}: {} is no figure of it", quoted(value));
     let count = || value.parse::<u64>().map_err(|_| bad());
     let time = || elapsed(value, MICRO).ok_or_else(bad);
-    let row = row(report, metric);
+    let row = row(report, metric)?;
     match figure {
         Figure::Count if row.count.is_some() => {
             return Err(format!("[{metric}] is there twice; hand over the output of one run"));
@@ -171,9 +209,18 @@ fn take(report: &mut ToolReport, metric: &str, measurement: &str, value: &str) -
         Figure::Mean => row.mean = Some(time()?),
         Figure::Min => row.min = Some(time()?),
         Figure::Max => row.max = Some(time()?),
-        Figure::Variance => row.resolution = Some(MILLI),
+        Figure::Variance => {
+            (row.resolution, row.relative_resolution) = (Some(MILLI), None);
+            row.rounding = StatedRounding::Down;
+        }
         Figure::Return(status) => row.returns.push((status.to_owned(), count()?)),
-        Figure::Quantile(q) => row.quantiles.push((q, time()?)),
+        Figure::Quantile(q) => {
+            row.quantiles.push((q, time()?));
+            // The raw type calls them `p99`, and has each value; of 1 ms buckets the variance has told already.
+            if measurement.ends_with(OF_HISTOGRAM) && row.rounding != StatedRounding::Down {
+                row.relative_resolution = Some(THREE_DIGITS);
+            }
+        }
     }
     Ok(())
 }
@@ -183,7 +230,7 @@ fn quantile(measurement: &str) -> Option<Quantile> {
     if let Some(name) = measurement.strip_prefix('p') {
         return percentile(name);
     }
-    let name = measurement.strip_suffix("PercentileLatency(us)")?;
+    let name = measurement.strip_suffix(OF_HISTOGRAM)?;
     percentile(name.trim_end_matches(|c: char| c.is_ascii_alphabetic()))
 }
 
@@ -200,27 +247,37 @@ fn take_raw(report: &mut ToolReport, operation: &str, time: &str, spent: &str) -
         elapsed: Some(elapsed(spent, MICRO).ok_or_else(bad)?),
         schedule_lag: None,
         session: None,
-        failed: operation.ends_with("-FAILED"),
+        failed: Name::of(operation).outcome() != Outcome::Ok,
     };
-    row(report, operation).samples.push(sample);
+    row(report, operation)?.samples.push(sample);
     Ok(())
 }
 
 /// The row of this name, made if it is not there.
-fn row<'a>(report: &'a mut ToolReport, measure: &str) -> &'a mut Reported {
+fn row<'a>(report: &'a mut ToolReport, measure: &str) -> Result<&'a mut Reported, String> {
     let known = report.rows.iter().position(|row| row.measure == measure);
+    if known.is_none() && report.rows.len() == MOST_NAMES {
+        return Err(too_many_names());
+    }
     let at = known.unwrap_or_else(|| {
         let intended = measure.strip_prefix(INTENDED);
+        let name = Name::of(measure);
         report.rows.push(Reported {
             operation: intended.unwrap_or(measure).to_owned(),
             measure: measure.to_owned(),
             counted_from: if intended.is_some() { StatedFrom::Schedule } else { StatedFrom::Unsaid },
             resolution: Some(MICRO),
+            is_apart: !name.is_of_load() || name.status.is_some(),
             ..Reported::default()
         });
         report.rows.len() - 1
     });
-    &mut report.rows[at]
+    Ok(&mut report.rows[at])
+}
+
+/// That no file of YCSB's has as many names as this one.
+pub(crate) fn too_many_names() -> String {
+    format!("more than {MOST_NAMES} names of measurements; is it YCSB's?")
 }
 
 /// What the rows say of each other, once all are there.
@@ -240,7 +297,7 @@ pub(crate) fn finish_stated(report: &mut ToolReport) {
         report.rows.iter().filter(|row| row.is_of_requests() && row.counted_from != StatedFrom::Schedule);
     let ended: Vec<&(String, u64)> = counted.flat_map(|row| &row.returns).collect();
     if !ended.is_empty() {
-        let bad = ended.iter().filter(|(status, _)| status != "OK");
+        let bad = ended.iter().filter(|(status, _)| !["OK", "BATCHED_OK"].contains(&status.as_str()));
         report.errors = Some(bad.fold(0, |sum, (_, count)| sum.saturating_add(*count)));
     }
 }

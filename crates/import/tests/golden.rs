@@ -362,10 +362,7 @@ fn csv_columns_carry_their_units() {
     let report = import::read(Format::Csv, lines, &[]).expect("a report");
     assert_eq!(report.errors, Some(1));
     let get = operation(&report, "GET");
-    assert_eq!(
-        (get.count, get.max, get.resolution),
-        (Some(1), Some(micros(316)), Some(Nanos::from_millis(1)))
-    );
+    assert_eq!((get.count, get.max, get.resolution), (Some(1), Some(micros(316)), Some(micros(1))));
     let first = ForeignSample {
         completed_wall_ns: Some(1_795_247_165_882_612_000),
         elapsed: Some(micros(316)),

@@ -37,7 +37,8 @@ fn open(
     map: Option<&str>,
 ) -> Result<Requests, ImportError> {
     let columns = map.map(|map| ColumnMap::parse(map).expect("a map"));
-    let found = import::requests(format, Outputs { printed, files, columns: columns.as_ref() })?;
+    let found =
+        import::requests(format, Outputs { printed, files, columns: columns.as_ref(), command: None })?;
     Ok(found.expect("single requests"))
 }
 
@@ -273,7 +274,9 @@ fn a_file_that_ends_within_a_line_is_said_to() {
     ] {
         let whole = text(name);
         let file = File::new("cut", &whole.as_bytes()[..whole.len() - 3]);
-        let requests = open(format, None, std::slice::from_ref(&file.0), None).expect("a log");
+        // What the last field of pgbench's lines is, its summary tells.
+        let printed = (format == Format::PgbenchLog).then(|| self::text("pgbench-rate.txt"));
+        let requests = open(format, printed.as_deref(), std::slice::from_ref(&file.0), None).expect("a log");
         let line = whole.lines().count();
         assert!(
             suspects(requests.survey()).iter().any(|gap| gap.contains(&format!("ends within line {line}:"))),
@@ -285,7 +288,7 @@ fn a_file_that_ends_within_a_line_is_said_to() {
 #[test]
 fn aggregated_logs_are_statements_interval_by_interval() {
     let files = [data("pgbench-agg.1"), data("pgbench-agg.2")];
-    let none = import::requests(Format::PgbenchLog, Outputs { printed: None, files: &files, columns: None });
+    let none = import::requests(Format::PgbenchLog, Outputs { files: &files, ..Outputs::default() });
     assert!(none.expect("read").is_none());
     let printed = text("pgbench-agg.txt");
     let report = import::statements(Format::PgbenchLog, &printed, &files).expect("statements");
@@ -326,10 +329,8 @@ fn hdr_logs_keep_their_intervals_beside_the_sum() {
 fn fuzz(name: &'static str, format: Format, corpus: &[u8], words: &[&str]) {
     Fuzz::new(name).from([corpus]).words(words).run(1_000, |input| {
         let file = File::new(name, input);
-        match import::requests(
-            format,
-            Outputs { printed: None, files: std::slice::from_ref(&file.0), columns: None },
-        ) {
+        match import::requests(format, Outputs { files: std::slice::from_ref(&file.0), ..Outputs::default() })
+        {
             Ok(None) => {}
             Ok(Some(requests)) => {
                 let found = all(&requests);

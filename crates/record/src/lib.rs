@@ -58,7 +58,7 @@ pub use recorder::{EventSink, Finished, NoiseSink, Recorder, RecorderConfig, low
 pub use ring::{Consumer, Producer, ring};
 pub use sample::{Measure, NO_SESSION, RawSample, Sample, SampleBatch, flags};
 pub use server_log::{ServerLogFacts, ServerTold};
-pub use stated::{Stated, StatedFrom, StatedQuantile, bucket_of};
+pub use stated::{STATED_MAX, Stated, StatedFrom, StatedQuantile, StatedRounding, bucket_of};
 pub use truth::{
     CLIENT_RULE, TruthEnd, TruthEvents, TruthFinished, TruthHeader, TruthLog, TruthProducer, TruthRecorder,
     TruthRecorderConfig, TruthRow, TruthStaleness, TruthWriter, key_hash,

@@ -1,6 +1,10 @@
 //! What another tool stated of its run: figures without the requests behind them.
 
+use crate::sealed::ROWS_MAX;
 use units::{Instant, Nanos, Quantile};
+
+/// Figures of all statements of a recording, at most; see [`Stated::figures`].
+pub const STATED_MAX: usize = ROWS_MAX;
 
 /// The moment that a tool's figures count from, as far as it says it: its claim, which a measurement against known truth may
 /// refute.
@@ -27,6 +31,16 @@ impl StatedFrom {
             StatedFrom::Unsaid => "unsaid",
         }
     }
+}
+
+/// How a tool's figures lie to the finest step that they can show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StatedRounding {
+    /// A figure is the lower end of its step: the true value is up to a step larger.
+    Down,
+    /// The true value may be up to a step smaller or larger.
+    #[default]
+    Unsaid,
 }
 
 /// What a tool stated of one operation, of all of its run or of one interval. What it did not say is absent.
@@ -56,6 +70,8 @@ pub struct Stated {
     pub resolution: Option<Nanos>,
     /// Width of its buckets relative to the value.
     pub relative_resolution: Option<f64>,
+    /// How its figures lie to that step.
+    pub rounding: StatedRounding,
 }
 
 /// What the statement says of one quantile.
@@ -81,6 +97,28 @@ impl Stated {
         }
         let bucket = bucket_of(&self.cumulative, self.min, q);
         bucket.map_or(StatedQuantile::NotTold, |(above, at_most)| StatedQuantile::Within(above, at_most))
+    }
+
+    /// Rows that it takes in `stated.parquet`: one for each figure, and one for itself.
+    pub fn figures(&self) -> usize {
+        let times = [self.mean, self.min, self.max, self.resolution].iter().flatten().count();
+        let is_rounded_down = self.rounding == StatedRounding::Down;
+        let others =
+            [self.count.is_some(), self.relative_resolution.is_some(), is_rounded_down].map(usize::from);
+        1 + times + others.iter().sum::<usize>() + self.quantiles.len() + self.cumulative.len()
+    }
+
+    /// Least and most, ns, that a figure can stand for which the tool rounded as it rounds all of them. What it does not say
+    /// of its steps is taken for exact.
+    pub fn true_range(&self, figure: Nanos) -> (u64, u64) {
+        let of_value = self.relative_resolution.filter(|width| *width > 0.0).unwrap_or(0.0);
+        let of_value = (figure.0 as f64 * of_value).ceil() as u64;
+        let step = self.resolution.unwrap_or(Nanos::ZERO).0.saturating_add(of_value);
+        let less = match self.rounding {
+            StatedRounding::Down => 0,
+            StatedRounding::Unsaid => step,
+        };
+        (figure.0.saturating_sub(less), figure.0.saturating_add(step))
     }
 }
 

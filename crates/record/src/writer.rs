@@ -11,8 +11,8 @@ use crate::table::{SampleReader, small, stated};
 use crate::truth::TRUTH_FILE;
 use crate::wire::{self, RunFile};
 use crate::{
-    Columns, EndOfRun, Event, NoiseObservation, NoiseSourceFacts, Provenance, RecordError, RunHeader, Sample,
-    SampleBatch, Stated,
+    Columns, EndOfRun, Event, NoiseObservation, NoiseSourceFacts, Provenance, RecordError, RunHeader,
+    STATED_MAX, Sample, SampleBatch, Stated,
 };
 use clock::Anchor;
 use std::collections::BTreeMap;
@@ -213,10 +213,11 @@ impl RecordingWriter {
     pub fn set_stated(&mut self, all: &[Stated]) -> Result<(), RecordError> {
         let path = self.dir.join(stated::STATED).with_extension("parquet");
         let encode = |reason: String| RecordError::Encode { path: path.clone(), reason };
-        let figures = stated::figures(all);
-        if figures.len() > ROWS_MAX {
-            return Err(encode(format!("{} figures, and the table has room for {ROWS_MAX}", figures.len())));
+        let count: usize = all.iter().map(Stated::figures).sum();
+        if count > STATED_MAX {
+            return Err(encode(format!("{count} figures, and the table has room for {STATED_MAX}")));
         }
+        let figures = stated::figures(all);
         let (table, run_id, client) =
             (stated::STATED.to_owned(), self.run.run_id.clone(), self.run.header.client);
         let facts = PartFacts { table, run_id, client, first: 0, last: 0 };

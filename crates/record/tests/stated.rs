@@ -6,7 +6,7 @@ mod fixture;
 
 use fixture::{Scratch, header};
 use proptest::prelude::*;
-use record::{EndOfRun, Ending, Provenance, Recording, RecordingWriter, Stated, StatedFrom};
+use record::{EndOfRun, Ending, Provenance, Recording, RecordingWriter, Stated, StatedFrom, StatedRounding};
 use std::path::Path;
 use units::{Instant, Nanos, Quantile};
 
@@ -27,7 +27,8 @@ fn stated() -> impl Strategy<Value = Stated> {
         prop::collection::vec((quantile, nanos()), 0..5),
         prop::collection::vec((nanos(), any::<u64>()), 0..5),
     );
-    let sizes = (prop::option::of(any::<u64>()), prop::option::of(0.0..1.0));
+    let rounding = prop::sample::select(vec![StatedRounding::Unsaid, StatedRounding::Down]);
+    let sizes = (prop::option::of(any::<u64>()), prop::option::of(0.0..1.0), rounding);
     (words, prop::option::of((instant(), instant())), times, lists, sizes).prop_map(
         |((operation, measure, counted_from), interval, times, (quantiles, cumulative), sizes)| Stated {
             operation,
@@ -42,6 +43,7 @@ fn stated() -> impl Strategy<Value = Stated> {
             cumulative,
             resolution: times.3,
             relative_resolution: sizes.1,
+            rounding: sizes.2,
         },
     )
 }
@@ -92,6 +94,43 @@ fn more_figures_than_the_table_has_room_for_are_refused() {
     let said = writer.set_stated(&[Stated { cumulative, ..Stated::default() }]).unwrap_err().to_string();
     assert!(said.contains("1048577 figures, and the table has room for 1048576"), "{said}");
     assert!(!scratch.path().join("stated.parquet").exists());
+}
+
+/// Whoever writes can know beforehand whether there is room.
+#[test]
+fn figures_are_counted_as_they_are_written() {
+    let scratch = Scratch::new("stated-count");
+    let with =
+        |more: Stated| -> usize { [more, content::stated()[0].clone()].iter().map(Stated::figures).sum() };
+    // The statement itself, count, mean, min, max, two quantiles, the step.
+    assert_eq!(content::stated()[0].figures(), 8);
+    assert_eq!(content::stated()[2].figures(), 1);
+    let room = record::STATED_MAX - with(Stated::default());
+    let filled =
+        |n: usize| Stated { cumulative: (0..n as u64).map(|n| (Nanos(n), n)).collect(), ..Stated::default() };
+    let mut writer = RecordingWriter::create(scratch.path(), &header(Provenance::Live)).unwrap();
+    let mut write = |more: Stated| writer.set_stated(&[more, content::stated()[0].clone()]);
+    write(filled(room)).unwrap();
+    assert!(write(Stated { rounding: StatedRounding::Down, ..filled(room) }).is_err());
+    assert!(write(Stated { relative_resolution: Some(0.1), ..filled(room) }).is_err());
+}
+
+#[test]
+fn a_figure_stands_for_what_its_steps_leave_open() {
+    let told = Stated { resolution: Some(Nanos(1_000)), ..Stated::default() };
+    assert_eq!(told.true_range(Nanos(5_000)), (4_000, 6_000));
+    assert_eq!(told.true_range(Nanos(300)), (0, 1_300));
+    let down = Stated { rounding: StatedRounding::Down, ..told.clone() };
+    assert_eq!(down.true_range(Nanos(5_000)), (5_000, 6_000));
+    let wide = Stated { relative_resolution: Some(0.1), ..told };
+    assert_eq!(wide.true_range(Nanos(5_000)), (3_500, 6_500));
+    assert_eq!(Stated::default().true_range(Nanos(7)), (7, 7), "nothing is said of its steps");
+    let all = Stated {
+        resolution: Some(Nanos(u64::MAX)),
+        relative_resolution: Some(f64::MAX),
+        ..Stated::default()
+    };
+    assert_eq!(all.true_range(Nanos(9)), (0, u64::MAX));
 }
 
 #[test]

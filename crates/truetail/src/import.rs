@@ -97,6 +97,7 @@ pub(crate) fn into_recording_with(request: &Request, further: &Further) -> anyho
         printed: request.printed.as_deref(),
         files: &request.files,
         columns: further.columns.as_ref(),
+        command: Some(request.command.as_str()).filter(|command| !command.is_empty()),
     };
     match ::import::requests(request.format, outputs)? {
         Some(requests) => of_requests(request, further, &requests),
@@ -111,6 +112,8 @@ fn of_requests(request: &Request, further: &Further, requests: &Requests) -> any
     let end = Instant(survey.latest - survey.earliest);
     let jvm = laid_over(request, further, &header, survey, end)?;
     let stated = statements::of_report(&survey.stated, survey.earliest);
+    let (stated, left_out) = statements::fitted(stated, &survey.stated.tool)?;
+    let gaps: Vec<Gap> = survey.gaps.iter().cloned().chain(left_out).collect();
     let mut writer = RecordingWriter::create(&request.directory, &header)?;
     if !stated.is_empty() {
         writer.set_stated(&stated)?;
@@ -121,7 +124,7 @@ fn of_requests(request: &Request, further: &Further, requests: &Requests) -> any
     events.into_iter().for_each(|event| writer.event(event));
     let mut of_end = EndOfRun::new(Ending::Completed);
     of_end.at = end;
-    of_end.facts = gap_facts(&survey.gaps);
+    of_end.facts = gap_facts(&gaps);
     of_end.facts.extend(survey.facts.clone());
     of_end.jvm_logs = jvm_logs;
     let written = writer.finish(of_end)?;
@@ -135,7 +138,7 @@ fn of_requests(request: &Request, further: &Further, requests: &Requests) -> any
         failed: survey.failed,
         skipped: survey.skipped,
         statements: stated.len(),
-        grave_gaps: grave(&survey.gaps),
+        grave_gaps: grave(&gaps),
     })
 }
 

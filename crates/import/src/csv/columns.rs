@@ -1,6 +1,7 @@
 //! Which column of a table of requests is what.
 
-use crate::ImportError;
+use super::map::ColumnMap;
+use super::steps::Steps;
 use crate::figures::{decimal, elapsed};
 use crate::format::{TimeUnit, quoted};
 use crate::report::StatedFrom;
@@ -35,7 +36,8 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    const ALL: [(Role, &'static str); 11] = [
+    /// All of them, times first.
+    pub(super) const ALL: [(Role, &'static str); 11] = [
         (Role::Intended, "intended"),
         (Role::Start, "start"),
         (Role::Sent, "sent"),
@@ -49,12 +51,16 @@ impl Role {
         (Role::Ok, "ok"),
     ];
 
-    fn parse(name: &str) -> Option<Role> {
+    pub(super) fn parse(name: &str) -> Option<Role> {
         Role::ALL.iter().find(|(_, known)| *known == name).map(|(role, _)| *role)
     }
 
     fn is_time(self) -> bool {
         !matches!(self, Role::Operation | Role::Session | Role::Ok)
+    }
+
+    pub(super) fn is_moment(self) -> bool {
+        matches!(self, Role::Intended | Role::Start | Role::Sent | Role::Completed)
     }
 
     /// What a column of this name is when nobody says it; names of times without their unit.
@@ -86,47 +92,6 @@ fn unit_of(name: &str) -> Option<(&str, TimeUnit)> {
     }
     let (before, unit) = name.rsplit_once('_')?;
     Some((before, words(unit)?))
-}
-
-/// Which columns are what, as the user says it: `intended=start_s,service=lat_ms:ms,operation=op`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ColumnMap {
-    entries: Vec<(Role, String, Option<TimeUnit>)>,
-}
-
-impl ColumnMap {
-    /// Reads `ROLE=COLUMN[:UNIT]`, parted by commas. Roles are intended, start, sent, completed (moments), response, service,
-    /// elapsed, lag (lengths of time), operation, session, ok; units ns, us, ms, s, or as the column's name ends.
-    ///
-    /// # Errors
-    /// [`ImportError::Map`] for what is none of these.
-    pub fn parse(text: &str) -> Result<ColumnMap, ImportError> {
-        let wrong = |why: String| ImportError::Map { text: text.to_owned(), why };
-        let mut entries: Vec<(Role, String, Option<TimeUnit>)> = Vec::new();
-        for entry in text.split(',') {
-            let (role, column) = entry
-                .split_once('=')
-                .ok_or_else(|| wrong(format!("{} is not ROLE=COLUMN", quoted(entry))))?;
-            let known = Role::parse(role.trim()).ok_or_else(|| {
-                let names = Role::ALL.map(|(_, name)| name).join(", ");
-                wrong(format!("{} is no role: there are {names}", quoted(role)))
-            })?;
-            let (column, unit) = match column.rsplit_once(':') {
-                Some((column, unit)) => (
-                    column,
-                    Some(TimeUnit::parse(unit).ok_or_else(|| {
-                        wrong(format!("{} is no unit: there are ns, us, ms, s", quoted(unit)))
-                    })?),
-                ),
-                None => (column, None),
-            };
-            if entries.iter().any(|(other, ..)| *other == known) {
-                return Err(wrong(format!("{} is there twice", quoted(role))));
-            }
-            entries.push((known, column.trim().to_owned(), unit));
-        }
-        Ok(ColumnMap { entries })
-    }
 }
 
 /// Where the columns are. Indices are below `count`.
@@ -178,10 +143,11 @@ impl Columns {
     pub(crate) fn mapped(header: &str, map: &ColumnMap) -> Result<Columns, String> {
         let names = crate::csv::fields(header)?;
         let mut found = Vec::new();
-        for (role, column, unit) in &map.entries {
-            let at = names.iter().position(|name| name == column).ok_or_else(|| {
-                format!("there is no column {}: the header is {}", quoted(column), quoted(header))
-            })?;
+        for entry in map.entries() {
+            let role = entry.role;
+            let place = |column: &str| names.iter().position(|name| name == column);
+            let (at, column, unit) =
+                entry.find(place).map_err(|why| format!("{why}: the header is {}", quoted(header)))?;
             let unit = match unit.or_else(|| unit_of(&column.to_ascii_lowercase()).map(|(_, unit)| unit)) {
                 Some(unit) => unit,
                 None if role.is_time() => {
@@ -192,7 +158,7 @@ impl Columns {
                 }
                 None => TimeUnit::Nanos,
             };
-            found.push((*role, at, unit));
+            found.push((role, at, unit));
         }
         let columns = Columns { found, count: names.len() };
         if columns.measure().is_none() && !(columns.has_begin() && columns.has(Role::Completed)) {
@@ -221,13 +187,9 @@ impl Columns {
         MEASURES.iter().find(|(role, ..)| self.has(*role)).map(|(_, name, from)| (*name, *from))
     }
 
-    /// The finest step of the lengths of time, and of the moments; `None` without such a column.
-    pub(crate) fn resolution(&self, moments: bool) -> Option<Nanos> {
-        let wanted = |role: Role| match role {
-            Role::Intended | Role::Start | Role::Sent | Role::Completed => moments,
-            _ => role.is_time() && !moments,
-        };
-        self.found.iter().filter(|(role, ..)| wanted(*role)).map(|(.., unit)| unit.one()).max()
+    /// The role of that column.
+    pub(crate) fn measured(&self) -> Option<Role> {
+        MEASURES.iter().map(|(role, ..)| *role).find(|role| self.has(*role))
     }
 
     /// The values of a line.
@@ -237,6 +199,12 @@ impl Columns {
             return Err(format!("{} has {} fields, the header {}", quoted(line), fields.len(), self.count));
         }
         let text = |role: Role| self.at(role).map(|(at, unit)| (fields[at].as_ref(), unit));
+        let mut steps = Steps::default();
+        for (role, at, unit) in
+            self.found.iter().filter(|(role, at, _)| role.is_time() && !fields[*at].is_empty())
+        {
+            steps.take(*role, &fields[*at], unit.one());
+        }
         let moment = |role: Role| match text(role) {
             None | Some(("", _)) => Ok(None),
             Some((text, unit)) => {
@@ -262,6 +230,7 @@ impl Columns {
             operation: owned(Role::Operation).unwrap_or_default(),
             session: owned(Role::Session).filter(|session| !session.is_empty()),
             outcome: text(Role::Ok).map(|(text, _)| outcome(text)).transpose()?,
+            steps,
         })
     }
 }
@@ -293,6 +262,8 @@ pub(crate) struct Row<'a> {
     pub(crate) operation: Cow<'a, str>,
     pub(crate) session: Option<Cow<'a, str>>,
     pub(crate) outcome: Option<Outcome>,
+    /// How finely its times are told.
+    pub(crate) steps: Steps,
 }
 
 fn outcome(text: &str) -> Result<Outcome, String> {

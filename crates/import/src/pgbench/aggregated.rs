@@ -3,13 +3,17 @@
 //! `interval_start transactions sum sum² min max [lag sum, sum², min, max] [skipped] [retried retries failures…]`, times in
 //! µs, the start in seconds since 1970. Threads' lines of one interval are put together: counts and sums add up, extremes are
 //! the extremes.
+//!
+//! Each thread begins at a moment of its own and cuts it to whole seconds: threads that began a hundredth of a second apart may
+//! have begins that differ by a whole one, in all of their lines. So the length of an interval is what parts the lines of one
+//! file, and not of two; and a line belongs to the nearest of the intervals that follow one another from the first begin of all.
 
 use super::{MICRO, Summary};
 use crate::ImportError;
-use crate::format::{Format, Output, file, name_of, quoted};
+use crate::format::{Format, Output, STANDARD_OUTPUT, file, name_of, quoted};
 use crate::report::{Reported, StatedFrom, ToolReport};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use units::Nanos;
 
 const NAME: &str = "pgbench-log";
@@ -83,34 +87,61 @@ impl Interval {
 /// Reads the logs of all threads: first all of the run, then interval by interval.
 pub(crate) fn read(printed: &str, files: &[PathBuf]) -> Result<ToolReport, ImportError> {
     let mut summary = Summary::default();
-    let place = "standard output".to_owned();
-    summary.take_all(&Output { format: Format::PgbenchLog, place, text: printed })?;
-    let mut intervals: BTreeMap<u64, Interval> = BTreeMap::new();
-    for path in files {
-        let text = file(path)?;
-        let output = Output { format: Format::PgbenchLog, place: name_of(path), text: &text };
-        for (line, text) in output.lines().filter(|(_, text)| !text.trim().is_empty()) {
-            let (start, interval) = Interval::of(text).ok_or_else(|| {
-                output.wrong_line(line, format!("{} is no line of an aggregated log", quoted(text)))
-            })?;
-            intervals.entry(start).or_default().add(interval);
-        }
-    }
+    summary.take_all(&Output::new(Format::PgbenchLog, STANDARD_OUTPUT, printed))?;
+    let threads = files.iter().map(|path| thread(path)).collect::<Result<Vec<_>, _>>()?;
     let mut total = Interval::default();
-    intervals.values().for_each(|interval| total.add(*interval));
+    threads.iter().flatten().for_each(|(_, interval)| total.add(*interval));
     if total.count == 0 {
         let hint = "the log files hold no transaction".to_owned();
         return Err(ImportError::Nothing { format: NAME, hint });
     }
     let from = if total.has_lag { StatedFrom::Schedule } else { summary.counted_from() };
-    // Intervals are as long as the least step between their begins; pgbench leaves out those without a transaction.
-    let starts: Vec<u64> = intervals.keys().copied().collect();
-    let step = starts.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(1).max(1);
     let mut report = summary.stated();
     report.rows.push(Reported { measure: LOGGED.to_owned(), ..total.row(None, from) });
-    report.rows.extend(intervals.iter().map(|(start, interval)| {
-        interval.row(Some((start * SECOND_NS, start.saturating_add(step).saturating_mul(SECOND_NS))), from)
+    // Of a log of one interval nobody knows how long that was.
+    let together = length(&threads).map(|length| (length, together(&threads, length)));
+    report.rows.extend(together.into_iter().flat_map(|(length, intervals)| {
+        let end = move |begin: u64| begin.saturating_add(length).saturating_mul(SECOND_NS);
+        intervals.into_iter().map(move |(begin, interval)| {
+            interval.row(Some((begin.saturating_mul(SECOND_NS), end(begin))), from)
+        })
     }));
     report.skipped = report.skipped.or(Some(total.skipped));
     Ok(report)
+}
+
+/// The lines of one thread: begins in seconds, and what each interval holds.
+fn thread(path: &Path) -> Result<Vec<(u64, Interval)>, ImportError> {
+    let text = file(path)?;
+    let output = Output::new(Format::PgbenchLog, name_of(path), &text);
+    let lines = output.lines().filter(|(_, text)| !text.trim().is_empty());
+    let interval = |(line, text): (usize, &str)| {
+        Interval::of(text).ok_or_else(|| {
+            output.wrong_line(line, format!("{} is no line of an aggregated log", quoted(text)))
+        })
+    };
+    lines.map(interval).collect()
+}
+
+/// Seconds from one begin to the next: the longest time of which all steps within a thread are multiples, as some versions
+/// leave out intervals without a transaction. `None` where no thread has two begins.
+fn length(threads: &[Vec<(u64, Interval)>]) -> Option<u64> {
+    let steps = threads.iter().flat_map(|lines| lines.windows(2).map(|pair| pair[0].0.abs_diff(pair[1].0)));
+    Some(steps.fold(0, greatest_common_divisor)).filter(|length| *length > 0)
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+/// The intervals of all threads by their begins.
+fn together(threads: &[Vec<(u64, Interval)>], length: u64) -> BTreeMap<u64, Interval> {
+    let first = threads.iter().flatten().map(|(begin, _)| *begin).min().unwrap_or(0);
+    let mut intervals: BTreeMap<u64, Interval> = BTreeMap::new();
+    for (begin, interval) in threads.iter().flatten() {
+        // The nearest; half-way between two, the earlier.
+        let nearest = (begin - first + (length - 1) / 2) / length;
+        intervals.entry(first + nearest * length).or_default().add(*interval);
+    }
+    intervals
 }

@@ -5,7 +5,7 @@
 //! a rate is in no column.
 
 use super::lines::{Lines, wrong_line};
-use super::{Gap, Log, Logged, Outputs, PassFacts, Take};
+use super::{Gap, Log, Logged, Outputs, PassFacts, Take, YEAR_2000};
 use crate::csv::fields;
 use crate::figures::{decimal, elapsed};
 use crate::format::{name_of, quoted};
@@ -17,14 +17,10 @@ use units::{Nanos, Outcome};
 const NAME: &str = "benchbase";
 const SECOND: Nanos = Nanos::from_secs(1);
 const MICRO: Nanos = Nanos::from_micros(1);
-/// 2000-01-01, ns since 1970: earlier starts are of another unit.
-const YEAR_2000: u64 = 946_684_800 * 1_000_000_000;
 
 /// Whether a line heads such a file: OLTPBench's names are shorter.
 pub(crate) fn is_header(line: &str) -> bool {
-    line.trim_start_matches('\u{feff}').starts_with("Transaction Type Index,")
-        && line.contains("Start Time")
-        && line.contains("Latency")
+    line.starts_with("Transaction Type Index,") && line.contains("Start Time") && line.contains("Latency")
 }
 
 pub(super) struct BenchBaseLog {

@@ -1,17 +1,15 @@
 //! A table of requests.
 
 use super::lines::{Lines, wrong_line};
-use super::{Gap, Log, Logged, Outputs, PassFacts, Take};
+use super::{Gap, Log, Logged, Outputs, PassFacts, Take, YEAR_2000};
 use crate::ImportError;
-use crate::csv::{ColumnMap, Columns, Role};
+use crate::csv::{ColumnMap, Columns, Role, Row, Steps};
 use crate::format::{name_of, quoted};
 use crate::report::{StatedFrom, ToolReport};
 use std::path::{Path, PathBuf};
 use units::{Nanos, Outcome};
 
 const NAME: &str = "csv";
-/// 2000-01-01, ns since 1970: earlier moments are of a clock of the file's own.
-const YEAR_2000: u64 = 946_684_800 * 1_000_000_000;
 
 pub(super) struct Table {
     files: Vec<PathBuf>,
@@ -22,14 +20,14 @@ pub(super) struct Table {
 #[derive(Default)]
 struct Seen {
     cut_off: Vec<(String, usize)>,
-    is_before_2000: bool,
+    /// Whether the first moment lies before the year 2000, and where it stands.
+    side: Option<(bool, String, usize)>,
     is_unsaid: bool,
     lacks_outcomes: bool,
     has_intended: bool,
     lacks_sent: bool,
     lag_is_unsaid: bool,
-    moments: Nanos,
-    lengths: Nanos,
+    steps: Steps,
 }
 
 impl Table {
@@ -39,7 +37,6 @@ impl Table {
 
     fn columns(&self, path: &Path, header: &str) -> Result<Columns, ImportError> {
         let wrong = |why: String| wrong_line(NAME, path, 1, why);
-        let header = header.trim_start_matches('\u{feff}');
         let columns = match &self.map {
             Some(map) => Columns::mapped(header, map).map_err(wrong)?,
             None => {
@@ -79,9 +76,11 @@ impl Table {
             }
             let number = line.number;
             let wrong = |why: String| wrong_line(NAME, path, number, why);
-            let logged = logged(&columns, line.text).map_err(wrong)?;
-            let earliest = logged.intended.or(logged.sent).or(logged.completed);
-            seen.is_before_2000 |= earliest.is_some_and(|at| at < YEAR_2000);
+            let row = columns.row(line.text).map_err(wrong)?;
+            seen.steps.add(row.steps);
+            let logged = logged(&columns, row, line.text).map_err(wrong)?;
+            seen.check_side(&logged, path, number)
+                .map_err(|why| wrong(format!("{}: {why}", quoted(line.text))))?;
             take(&logged)?;
         }
         Ok(())
@@ -99,8 +98,7 @@ fn places(columns: &Columns) -> bool {
 }
 
 /// A request of a line. What begins after it ended makes no sense.
-fn logged<'a>(columns: &Columns, line: &'a str) -> Result<Logged<'a>, String> {
-    let row = columns.row(line)?;
+fn logged<'a>(columns: &Columns, row: Row<'a>, line: &'a str) -> Result<Logged<'a>, String> {
     let before = |at: Option<u64>, length: Option<Nanos>| {
         at.zip(length).and_then(|(at, length)| at.checked_sub(length.0))
     };
@@ -162,11 +160,26 @@ impl Seen {
         self.lacks_outcomes |= !columns.has(Role::Ok);
         self.lacks_sent |=
             !has_sent && !columns.has(Role::Start) && !columns.has(Role::Elapsed) && !columns.has(Role::Lag);
-        let (moments, lengths) = (columns.resolution(true), columns.resolution(false));
-        // Decimals may make seconds finer than their unit says.
-        let fine = |unit: Nanos| if unit >= Nanos::from_secs(1) { Nanos::ZERO } else { unit };
-        self.moments = self.moments.max(moments.map_or(Nanos::ZERO, fine));
-        self.lengths = self.lengths.max(lengths.or(moments).map_or(Nanos::ZERO, fine));
+    }
+
+    /// Refuses a moment of another clock than those before it: with it, the run would last since 1970.
+    fn check_side(&mut self, logged: &Logged<'_>, path: &Path, line: usize) -> Result<(), String> {
+        for at in [logged.intended, logged.sent, logged.completed].into_iter().flatten() {
+            let is_before = at < YEAR_2000;
+            let (first, file, first_line) = self.side.get_or_insert_with(|| (is_before, name_of(path), line));
+            if *first != is_before {
+                let (here, there) = if is_before { ("before", "after") } else { ("after", "before") };
+                return Err(format!(
+                    "it lies {here} the year 2000 and line {first_line} of {file} {there} it; leave the field of a moment that is \
+                     not known empty, or is the unit another one?"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_before_2000(&self) -> bool {
+        self.side.as_ref().is_some_and(|(is_before, ..)| *is_before)
     }
 
     fn gaps(&self) -> Vec<Gap> {
@@ -184,7 +197,7 @@ impl Seen {
         if self.lacks_outcomes {
             gaps.push(Gap::note("the file does not tell which requests failed: all count as ok"));
         }
-        if self.is_before_2000 {
+        if self.is_before_2000() {
             gaps.push(Gap::note(
                 "its moments do not count from 1970: when the run was is not known, and logs of other programs can't be laid \
                  over it",
@@ -207,13 +220,14 @@ impl Log for Table {
         for path in &self.files {
             self.file(path, take, &mut seen)?;
         }
+        let moments = seen.steps.of_moments().unwrap_or(Nanos::ZERO);
         Ok(PassFacts {
             stated: ToolReport { tool: "a csv file".to_owned(), ..ToolReport::default() },
             gaps: seen.gaps(),
+            is_wall_time: !seen.is_before_2000(),
             cut_off: seen.cut_off,
-            is_wall_time: !seen.is_before_2000,
             has_schedule: seen.has_intended,
-            resolution: (seen.moments, seen.lengths),
+            resolution: (moments, seen.steps.of_lengths().unwrap_or(moments)),
             ..PassFacts::default()
         })
     }

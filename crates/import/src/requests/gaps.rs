@@ -21,7 +21,8 @@ pub struct Gap {
 }
 
 impl Gap {
-    pub(crate) fn note(text: impl Into<String>) -> Gap {
+    /// One that is worth knowing.
+    pub fn note(text: impl Into<String>) -> Gap {
         Gap { weight: Weight::Note, text: text.into(), hint: "" }
     }
 

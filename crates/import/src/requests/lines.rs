@@ -1,7 +1,7 @@
 //! A file line by line, in little memory.
 
 use crate::ImportError;
-use crate::format::name_of;
+use crate::format::{name_of, without_mark};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -60,7 +60,8 @@ impl Lines {
                 self.text.clear();
                 // A damaged byte must not hide the figures around it.
                 self.text.push_str(&String::from_utf8_lossy(&self.bytes));
-                return Ok(Some(Line { number: self.number, text: &self.text, is_ended }));
+                let text = if self.number == 1 { without_mark(&self.text) } else { &self.text };
+                return Ok(Some(Line { number: self.number, text, is_ended }));
             }
         }
     }

@@ -24,6 +24,9 @@ use std::path::PathBuf;
 use survey::Names;
 use units::{Nanos, Outcome};
 
+/// 2000-01-01, ns since 1970: earlier moments are of another unit, or of a clock of the file's own.
+const YEAR_2000: u64 = 946_684_800 * 1_000_000_000;
+
 /// One request as a line tells it, moments in ns since 1970 (or of whatever clock the log has).
 #[derive(Clone, PartialEq, Debug)]
 struct Logged<'a> {
@@ -53,7 +56,7 @@ struct PassFacts {
     gaps: Vec<Gap>,
     /// Whether the moments lie on the axis of 1970.
     is_wall_time: bool,
-    /// Whether the tool had a schedule that the requests' intended moments come from.
+    /// Whether the tool had a schedule that intended moments come from.
     has_schedule: bool,
     /// The finest step of moments, and of lengths of time.
     resolution: (Nanos, Nanos),
@@ -75,7 +78,7 @@ pub struct Requests {
 }
 
 /// What there is to read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Outputs<'a> {
     /// What the tool printed, where that was kept.
     pub printed: Option<&'a str>,
@@ -83,6 +86,9 @@ pub struct Outputs<'a> {
     pub files: &'a [PathBuf],
     /// Which column is what, for `csv`.
     pub columns: Option<&'a ColumnMap>,
+    /// The tool's command line, where somebody noted it. What it states is taken; what it leaves out may have been left out of
+    /// the note.
+    pub command: Option<&'a str>,
 }
 
 /// Reads a log of single requests for the first time; `None` where the outputs hold summaries alone, which is for
@@ -140,7 +146,7 @@ impl Requests {
 
 /// BenchBase's file as a report with samples, a row for each transaction.
 pub(crate) fn collected(files: &[PathBuf]) -> Result<ToolReport, ImportError> {
-    let outputs = Outputs { printed: None, files, columns: None };
+    let outputs = Outputs { files, ..Outputs::default() };
     let hint = "no file was given; hand over `results/….raw.csv`";
     let nothing = || ImportError::Nothing { format: "benchbase", hint: hint.to_owned() };
     let log = requests(Format::BenchBase, outputs)?.ok_or_else(nothing)?;

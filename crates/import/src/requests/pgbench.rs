@@ -3,8 +3,8 @@
 use super::lines::{Lines, wrong_line};
 use super::{Gap, Log, Logged, Outputs, PassFacts, Take};
 use crate::ImportError;
-use crate::format::{Format, Output};
-use crate::pgbench::{MICRO, Summary, transaction};
+use crate::format::{Format, Output, STANDARD_OUTPUT};
+use crate::pgbench::{MICRO, SingleField, Summary, is_skipped, transaction};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use units::{Outcome, format_count};
@@ -14,6 +14,7 @@ const NAME: &str = "pgbench-log";
 pub(super) struct PgbenchLog {
     files: Vec<PathBuf>,
     summary: Summary,
+    single: Option<SingleField>,
 }
 
 /// Whether the log has a line for each interval, and not for each transaction.
@@ -21,6 +22,19 @@ pub(super) fn is_aggregated(files: &[PathBuf]) -> Result<bool, ImportError> {
     let Some(first) = files.first() else { return Ok(false) };
     let mut lines = Lines::open(first, NAME)?;
     Ok(lines.next()?.is_some_and(|line| crate::pgbench::is_aggregated(line.text)))
+}
+
+/// Whether the log names a transaction that was skipped; reads up to the first.
+fn skips(files: &[PathBuf]) -> Result<bool, ImportError> {
+    for path in files {
+        let mut lines = Lines::open(path, NAME)?;
+        while let Some(line) = lines.next()? {
+            if is_skipped(line.text) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 impl PgbenchLog {
@@ -31,14 +45,20 @@ impl PgbenchLog {
         }
         let mut summary = Summary::default();
         if let Some(printed) = outputs.printed {
-            let place = "standard output".to_owned();
-            summary.take_all(&Output { format: Format::PgbenchLog, place, text: printed })?;
+            summary.take_all(&Output::new(Format::PgbenchLog, STANDARD_OUTPUT, printed))?;
         }
-        Ok(PgbenchLog { files: outputs.files.to_vec(), summary })
+        if let Some(command) = outputs.command {
+            summary.take_command(command);
+        }
+        let single = match summary.single_field() {
+            None if skips(outputs.files)? => Some(SingleField::Lag),
+            known => known,
+        };
+        Ok(PgbenchLog { files: outputs.files.to_vec(), summary, single })
     }
 
     fn line(&self, text: &str, seen: &mut Seen, take: Take<'_>) -> Result<Result<(), ImportError>, String> {
-        let found = transaction(text, &self.summary)?;
+        let found = transaction(text, self.single)?;
         let fields: Vec<&str> = text.split_ascii_whitespace().collect();
         let (client, word, script) = (fields[0], fields[2], fields[3]);
         if word == "skipped" {

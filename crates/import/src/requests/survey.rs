@@ -3,7 +3,7 @@
 use super::{Gap, Log, Logged, PassFacts};
 use crate::{Format, ImportError, ToolReport};
 use std::collections::HashMap;
-use units::{Nanos, Outcome, format_counted};
+use units::{Nanos, Outcome, format_count, format_counted};
 
 /// Operations of a recording at most: a sample has a byte for them.
 const MOST_OPERATIONS: usize = 255;
@@ -74,7 +74,7 @@ pub struct Survey {
     pub latest: u64,
     /// Whether moments are wall time.
     pub is_wall_time: bool,
-    /// Whether there was a schedule, and each request that succeeded has its intended moment.
+    /// Whether there was a schedule, and most of the requests that succeeded have their intended moments.
     pub has_schedule: bool,
     /// The finest step of moments.
     pub moment_resolution: Nanos,
@@ -119,8 +119,8 @@ struct FirstPass {
     format: Format,
     names: Names,
     survey: Survey,
-    /// Whether a request that succeeded lacks its intended moment.
-    lacks_intended: bool,
+    /// Requests that succeeded without an intended moment.
+    unintended: u64,
     too_many_sessions: bool,
 }
 
@@ -144,7 +144,7 @@ impl FirstPass {
         }
         self.survey.requests += 1;
         self.survey.failed += u64::from(logged.outcome != Outcome::Ok);
-        self.lacks_intended |= logged.intended.is_none() && logged.outcome == Outcome::Ok;
+        self.unintended += u64::from(logged.intended.is_none() && logged.outcome == Outcome::Ok);
         let begin = logged.intended.into_iter().chain(logged.sent).min().unwrap_or(completed).min(completed);
         self.survey.earliest = self.survey.earliest.min(begin);
         self.survey.latest = self.survey.latest.max(completed);
@@ -183,15 +183,10 @@ impl FirstPass {
 /// Reads a log for the first time.
 pub(super) fn first_pass(log: &dyn Log, format: Format) -> Result<(Names, Survey), ImportError> {
     let survey = Survey { earliest: u64::MAX, ..Survey::default() };
-    let mut first = FirstPass {
-        format,
-        names: Names::default(),
-        survey,
-        lacks_intended: false,
-        too_many_sessions: false,
-    };
+    let mut first =
+        FirstPass { format, names: Names::default(), survey, unintended: 0, too_many_sessions: false };
     let facts = log.pass(&mut |logged| first.take(logged))?;
-    let FirstPass { mut names, mut survey, lacks_intended, too_many_sessions, .. } = first;
+    let FirstPass { mut names, mut survey, unintended, too_many_sessions, .. } = first;
     if survey.requests == 0 {
         let hint = "the files hold no request with a moment".to_owned();
         return Err(ImportError::Nothing { format: format.name(), hint });
@@ -200,9 +195,37 @@ pub(super) fn first_pass(log: &dyn Log, format: Format) -> Result<(Names, Survey
     let numbered = survey.phases.iter().enumerate();
     names.phases = numbered.map(|(at, phase)| (phase.number, u8::try_from(at).unwrap_or(u8::MAX))).collect();
     survey.sessions = names.sessions.len();
-    survey.has_schedule = facts.has_schedule && !lacks_intended;
+    let succeeded = survey.requests - survey.failed;
+    survey.has_schedule = facts.has_schedule && unintended * 2 <= succeeded;
+    let of_schedule =
+        gap_of_schedule(unintended, succeeded, survey.has_schedule).filter(|_| facts.has_schedule);
     describe(&mut survey, facts, too_many_sessions);
+    survey.gaps.extend(of_schedule);
     Ok((names, survey))
+}
+
+/// Where the tool had a schedule: what follows of requests whose intended moment is missing.
+fn gap_of_schedule(unintended: u64, succeeded: u64, is_open: bool) -> Option<Gap> {
+    const HINT: &str = "fill in when they were intended, or leave them out knowingly";
+    let has = if unintended == 1 { "has" } else { "have" };
+    let few = format!(
+        "{} of {} requests that succeeded {has} no intended moment",
+        format_count(unintended),
+        format_count(succeeded)
+    );
+    let text = match (unintended, is_open) {
+        (0, _) => return None,
+        (_, true) => {
+            format!("{few}: they are in no response time, and nothing tells whether they were the longest")
+        }
+        (_, false) if unintended == succeeded => {
+            format!("{few}: how late they were sent is in no figure, and the load is taken for a closed loop")
+        }
+        (_, false) => format!(
+            "{few}: the load is taken for a closed loop, and the response times of the others are left out"
+        ),
+    };
+    Some(Gap::suspect(text, HINT))
 }
 
 fn describe(survey: &mut Survey, facts: PassFacts, too_many_sessions: bool) {

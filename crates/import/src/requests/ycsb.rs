@@ -11,12 +11,17 @@
 
 use super::lines::{Lines, wrong_line};
 use super::{Gap, Log, Logged, Outputs, PassFacts, Take};
-use crate::format::{Format, Output, name_of};
+use crate::ImportError;
+use crate::format::{Format, Output, STANDARD_OUTPUT, name_of, quoted};
 use crate::report::ToolReport;
-use crate::ycsb::{INTENDED, MICRO, MILLI, raw, take_line};
-use crate::{ImportError, Reported};
+use crate::ycsb::command::{CommandLine, Target};
+use crate::ycsb::names::Name;
+use crate::ycsb::{
+    COMMAND_LINE, INTENDED, MICRO, MILLI, MOST_NAMES, is_strange_row, raw, take_line, too_many_names,
+};
 use std::borrow::Cow;
-use units::{Nanos, Outcome, format_counted};
+use std::collections::HashMap;
+use units::{Nanos, format_counted};
 
 const NAME: &str = "ycsb";
 /// Rows of one request lie no further apart, ms: they are written one right after the other.
@@ -46,13 +51,20 @@ enum Part {
 }
 
 /// All raw rows of a run.
+#[derive(Default)]
 pub(super) struct RawRows {
     base_ms: u64,
     series: Vec<Series>,
+    /// Where a series is, by its name.
+    places: HashMap<String, usize>,
     stated: ToolReport,
     cut_off: Vec<(String, usize)>,
-    /// The command line as YCSB prints it.
+    /// The command line as YCSB prints it, whole.
     command: Option<String>,
+    /// The same as somebody noted it.
+    noted: Option<String>,
+    /// Lines that look like rows and name no operation: how many, and the first with its place.
+    strange: Option<(u64, String)>,
     /// Series whose two rows could not be joined.
     unsound: Vec<String>,
     parts: Vec<Part>,
@@ -61,47 +73,49 @@ pub(super) struct RawRows {
 impl RawRows {
     /// `None` where there is no raw row: then there are summaries alone.
     pub(super) fn read(outputs: Outputs<'_>) -> Result<Option<RawRows>, ImportError> {
-        let mut rows = RawRows {
-            base_ms: 0,
-            series: Vec::new(),
-            stated: ToolReport { tool: "YCSB".to_owned(), ..ToolReport::default() },
-            cut_off: Vec::new(),
-            command: None,
-            unsound: Vec::new(),
-            parts: Vec::new(),
-        };
+        let mut rows = RawRows { noted: outputs.command.map(str::to_owned), ..RawRows::default() };
+        rows.stated.tool = "YCSB".to_owned();
         if let Some(text) = outputs.printed {
-            let output = Output { format: Format::Ycsb, place: "standard output".to_owned(), text };
+            let output = Output::new(Format::Ycsb, STANDARD_OUTPUT, text);
             for (line, text) in output.lines() {
-                rows.take(text).map_err(|why| output.wrong_line(line, why))?;
+                rows.take(text, &output.place, line).map_err(|why| output.wrong_line(line, why))?;
             }
         }
         for path in outputs.files {
             let mut lines = Lines::open(path, NAME)?;
+            let place = name_of(path);
             while let Some(line) = lines.next()? {
                 // A figure that lost its last digits would be another figure.
                 if !line.is_ended && raw(line.text).is_some() {
-                    rows.cut_off.push((name_of(path), line.number));
+                    rows.cut_off.push((place, line.number));
                     break;
                 }
                 let number = line.number;
-                rows.take(line.text).map_err(|why| wrong_line(NAME, path, number, why))?;
+                rows.take(line.text, &place, number).map_err(|why| wrong_line(NAME, path, number, why))?;
             }
         }
         if rows.series.is_empty() {
             return Ok(None);
         }
         crate::ycsb::finish_stated(&mut rows.stated);
+        if let Target::Rate(rate) = rows.target() {
+            rows.stated.asked = Some(rate);
+        }
         rows.join();
         Ok(Some(rows))
     }
 
-    fn take(&mut self, text: &str) -> Result<(), String> {
-        if let Some(command) = text.strip_prefix("Command line: ") {
+    fn take(&mut self, text: &str, place: &str, line: usize) -> Result<(), String> {
+        if let Some(command) = text.strip_prefix(COMMAND_LINE) {
             self.command.get_or_insert_with(|| command.to_owned());
         }
         match raw(text) {
             Some((name, time, spent)) => self.take_row(name, time, spent),
+            None if is_strange_row(text) => {
+                let first = || (0, format!("line {line} of {place}: {}", quoted(text)));
+                self.strange.get_or_insert_with(first).0 += 1;
+                Ok(())
+            }
             None => take_line(&mut self.stated, text),
         }
     }
@@ -117,29 +131,30 @@ impl RawRows {
         let since = time.checked_sub(self.base_ms).and_then(|ms| u32::try_from(ms).ok());
         let since = since.ok_or_else(|| bad("more than a day before the first row, or a month after it"))?;
         let spent = u32::try_from(spent).map_err(|_| bad("longer than an hour"))?;
-        let at = self.series.iter().position(|series| series.name == name).unwrap_or_else(|| {
-            self.series.push(Series { name: name.to_owned(), rows: Vec::new() });
-            self.series.len() - 1
-        });
+        let at = match self.places.get(name) {
+            Some(at) => *at,
+            None if self.series.len() == MOST_NAMES => return Err(too_many_names()),
+            None => {
+                self.places.insert(name.to_owned(), self.series.len());
+                self.series.push(Series { name: name.to_owned(), rows: Vec::new() });
+                self.series.len() - 1
+            }
+        };
         self.series[at].rows.push((since, spent));
         Ok(())
     }
 
-    fn find(&self, name: &str) -> Option<usize> {
-        self.series.iter().position(|series| series.name == name)
-    }
-
     fn join(&mut self) {
-        let is_intended = self.says("measurement.interval=intended");
+        let is_intended = self.interval() == Some("intended");
         let mut parts = vec![Part::Sent; self.series.len()];
         for (at, series) in self.series.iter().enumerate() {
             if let Some(plain) = series.name.strip_prefix(INTENDED) {
-                match self.find(plain) {
-                    Some(partner) if are_one(&self.series[partner].rows, &series.rows) => {
-                        (parts[partner], parts[at]) = (Part::Joined(at), Part::Other);
+                match self.places.get(plain) {
+                    Some(partner) if are_one(&self.series[*partner].rows, &series.rows) => {
+                        (parts[*partner], parts[at]) = (Part::Joined(at), Part::Other);
                     }
                     Some(partner) => {
-                        (parts[partner], parts[at]) = (Part::Other, Part::Scheduled);
+                        (parts[*partner], parts[at]) = (Part::Other, Part::Scheduled);
                         self.unsound.push(plain.to_owned());
                     }
                     None => parts[at] = Part::Scheduled,
@@ -151,15 +166,37 @@ impl RawRows {
         self.parts = parts;
     }
 
-    fn says(&self, word: &str) -> bool {
-        self.command.as_deref().is_some_and(|command| command.split_whitespace().any(|said| said == word))
+    fn noted(&self) -> Option<CommandLine<'_>> {
+        self.noted.as_deref().map(CommandLine)
     }
 
-    /// Requests per second that were asked of it, as the command line says; `Some(None)` for none at all.
-    fn target(&self) -> Option<Option<&str>> {
-        let words: Vec<&str> = self.command.as_deref()?.split_whitespace().collect();
-        let flag = words.iter().position(|word| *word == "-target").and_then(|at| words.get(at + 1)).copied();
-        Some(flag.or_else(|| words.iter().find_map(|word| word.strip_prefix("target="))))
+    fn printed(&self) -> Option<CommandLine<'_>> {
+        self.command.as_deref().map(CommandLine)
+    }
+
+    /// What rows without a partner count from, as the command line says.
+    fn interval(&self) -> Option<&str> {
+        // A noted line that does not say it may be no whole line.
+        let noted = || self.noted()?.interval().filter(|interval| *interval != "op");
+        self.printed().and_then(CommandLine::interval).or_else(noted)
+    }
+
+    /// Requests per second that were asked of it, as the command line says.
+    fn target(&self) -> Target {
+        match self.printed().map_or(Target::Unknown, CommandLine::target) {
+            Target::Unknown => {}
+            known => return known,
+        }
+        match self.noted().map(CommandLine::target) {
+            Some(rate @ Target::Rate(_)) => rate,
+            _ => Target::Unknown,
+        }
+    }
+
+    /// Series whose requests are the load's, with what becomes of them.
+    fn of_load(&self) -> impl Iterator<Item = (&Series, Part)> {
+        let all = self.series.iter().zip(self.parts.iter().copied());
+        all.filter(|(series, part)| *part != Part::Other && Name::of(&series.name).is_of_load())
     }
 }
 
@@ -170,30 +207,23 @@ fn are_one(sent: &[RawRow], intended: &[RawRow]) -> bool {
         && sent.iter().zip(intended).all(|(sent, intended)| intended.1 >= sent.1 && near(sent.0, intended.0))
 }
 
-/// The operation whose requests a series is of, and how they ended.
-fn operation(name: &str) -> (&str, Outcome) {
-    let name = name.strip_prefix(INTENDED).unwrap_or(name);
-    match name.strip_suffix("-FAILED") {
-        Some(operation) => (operation, Outcome::Server),
-        None => (name, Outcome::Ok),
-    }
-}
-
-/// Whether a series is of requests of the load; the load's own clean-up is not, nor are pairs that are counted already.
-fn is_of_load(name: &str) -> bool {
-    let (operation, _) = operation(name);
-    Reported { operation: operation.to_owned(), ..Reported::default() }.is_of_requests()
+/// What the rows of requests count from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Origin {
+    /// All from the schedule.
+    Schedule,
+    /// Some of them.
+    Mixed,
+    /// None, as far as anybody knows.
+    Sending,
 }
 
 impl Log for RawRows {
     fn pass(&self, take: Take<'_>) -> Result<PassFacts, ImportError> {
-        for (series, part) in self.series.iter().zip(&self.parts) {
-            if *part == Part::Other || !is_of_load(&series.name) {
-                continue;
-            }
-            let (operation, outcome) = operation(&series.name);
+        for (series, part) in self.of_load() {
+            let name = Name::of(&series.name);
             let partner = match part {
-                Part::Joined(partner) => Some(&self.series[*partner].rows),
+                Part::Joined(partner) => Some(&self.series[partner].rows),
                 _ => None,
             };
             for (at, (ms, spent)) in series.rows.iter().enumerate() {
@@ -206,29 +236,24 @@ impl Log for RawRows {
                     _ => (None, Some(begin)),
                 };
                 take(&Logged {
-                    operation: Cow::Borrowed(operation),
+                    operation: Cow::Borrowed(name.operation),
                     session: None,
                     intended,
                     sent,
                     completed: Some(completed),
-                    outcome,
+                    outcome: name.outcome(),
                     phase: 0,
                 })?;
             }
         }
-        let known = |part: &Part| matches!(part, Part::Joined(_) | Part::Scheduled);
-        let mut of_load = self.series.iter().zip(&self.parts).filter(|(series, part)| {
-            **part != Part::Other && is_of_load(&series.name) && operation(&series.name).1 == Outcome::Ok
-        });
-        let all_known = of_load.all(|(_, part)| known(part));
-        // Without a rate, the schedule is the moment of sending: a closed loop has none.
-        let has_schedule = all_known && self.target() != Some(None);
+        let origin = self.origin();
         Ok(PassFacts {
             stated: self.stated.clone(),
             cut_off: self.cut_off.clone(),
-            gaps: self.gaps(all_known),
+            gaps: self.gaps(origin),
             is_wall_time: true,
-            has_schedule,
+            // Without a rate, the schedule is the moment of sending: a closed loop has none.
+            has_schedule: origin != Origin::Sending && self.target() != Target::Unlimited,
             resolution: (MILLI, MICRO),
             facts: self.facts(),
             ..PassFacts::default()
@@ -237,7 +262,16 @@ impl Log for RawRows {
 }
 
 impl RawRows {
-    fn gaps(&self, all_known: bool) -> Vec<Gap> {
+    fn origin(&self) -> Origin {
+        let of_load = || self.of_load().map(|(_, part)| matches!(part, Part::Joined(_) | Part::Scheduled));
+        match (!of_load().any(|known| known), of_load().all(|known| known)) {
+            (_, true) => Origin::Schedule,
+            (false, false) => Origin::Mixed,
+            (true, false) => Origin::Sending,
+        }
+    }
+
+    fn gaps(&self, origin: Origin) -> Vec<Gap> {
         let mut gaps = Vec::new();
         if !self.unsound.is_empty() {
             let text = format!(
@@ -247,31 +281,79 @@ impl RawRows {
             );
             gaps.push(Gap::note(text));
         }
-        const HINT: &str = "run it with -p measurement.interval=both, and hand over what it printed";
-        match (all_known, self.target()) {
-            (true, Some(None)) => gaps.push(Gap::note(
-                "YCSB ran without -target: it had no schedule, and the figures are service times of a closed loop",
-            )),
-            (true, None) => gaps.push(Gap::note(
-                "whether YCSB had a rate is not told, as its output was not handed over: without one, its intended start is \
-                 when it sent the request",
-            )),
-            (false, Some(Some(target))) => gaps.push(Gap::suspect(
-                format!(
-                    "YCSB was to make {target} requests per second, and its rows count from sending: how late they were sent \
-                     is in no figure (coordinated omission)"
-                ),
-                HINT,
-            )),
-            (false, None) => gaps.push(Gap::suspect(
-                "the rows do not say whether they count from the schedule or from sending: they are taken to count from \
-                 sending, and the time that requests were late is in no figure",
-                HINT,
-            )),
-            (true, Some(Some(_))) | (false, Some(None)) => {}
+        gaps.extend(self.gap_of_rate(origin));
+        gaps.extend(self.gap_of_names());
+        if let Some((count, first)) = &self.strange {
+            let lines = format_counted(*count, "line has", "lines have");
+            let text = format!(
+                "{lines} the figures of a row and no name of an operation, the first is {first}: what they are of is not known, \
+                 and they are left out"
+            );
+            gaps.push(Gap::suspect(
+                text,
+                "look at these lines; if they are requests, give them the name of an operation",
+            ));
         }
         gaps.push(Gap::note("requests that were not finished when YCSB ended have no row"));
         gaps
+    }
+
+    /// What is not known of the rate, and what follows for the rows.
+    fn gap_of_rate(&self, origin: Origin) -> Option<Gap> {
+        const BOTH: &str = "run it with -p measurement.interval=both, and hand over what it printed";
+        let why = match self.printed() {
+            Some(_) => "its property file (-P) may set it",
+            None => "its output, which begins with the command line, was not handed over",
+        };
+        match (origin, self.target()) {
+            (Origin::Sending, Target::Unlimited) | (Origin::Schedule | Origin::Mixed, Target::Rate(_)) => {
+                None
+            }
+            (Origin::Schedule | Origin::Mixed, Target::Unlimited) => Some(Gap::note(
+                "YCSB ran without -target: it had no schedule, and the figures are service times of a closed loop",
+            )),
+            (Origin::Schedule | Origin::Mixed, Target::Unknown) => Some(Gap::note(format!(
+                "whether YCSB had a rate is not told, as {why}: without one, its intended start is when it sent the request"
+            ))),
+            (Origin::Sending, Target::Rate(rate)) if self.interval() == Some("op") => Some(Gap::suspect(
+                format!(
+                    "YCSB was to make {} requests per second, and its rows count from sending: how late they were sent is in no \
+                     figure (coordinated omission)",
+                    rate.get()
+                ),
+                BOTH,
+            )),
+            (Origin::Sending, Target::Rate(rate)) => Some(Gap::suspect(
+                format!(
+                    "YCSB was to make {} requests per second, and its rows do not say whether they count from the schedule or \
+                     from sending: they are taken to count from sending, and how late they were sent is in no figure \
+                     (coordinated omission)",
+                    rate.get()
+                ),
+                BOTH,
+            )),
+            (Origin::Sending, Target::Unknown) => Some(Gap::suspect(
+                format!(
+                    "the rows do not say whether they count from the schedule or from sending, and whether YCSB had a rate is not \
+                     told, as {why}: they are taken to count from sending, and the time that requests were late is in no figure \
+                     (coordinated omission)"
+                ),
+                BOTH,
+            )),
+        }
+    }
+
+    /// Of names that a binding made up, nobody can tell what stands behind the sign.
+    fn gap_of_names(&self) -> Option<Gap> {
+        let ambiguous = |(series, _): &(&Series, Part)| Name::of(&series.name).is_ambiguous();
+        let mut found = self.of_load().filter(ambiguous).map(|(series, _)| series);
+        let (first, others) = (found.next()?, found.count());
+        let more = if others > 0 { format!(" and of {others} other names") } else { String::new() };
+        let text = format!(
+            "whether the rows of {}{more} are of an operation or of failures of one, its name does not tell: they count as ok",
+            quoted(&first.name)
+        );
+        Some(Gap::suspect(text, ""))
     }
 
     fn facts(&self) -> Vec<(String, String)> {
@@ -280,7 +362,7 @@ impl RawRows {
         let left_out = self
             .series
             .iter()
-            .filter(|series| !series.name.starts_with(INTENDED) && !is_of_load(&series.name));
+            .filter(|series| !series.name.starts_with(INTENDED) && !Name::of(&series.name).is_of_load());
         facts.extend(left_out.map(|series| {
             let rows = format_counted(series.rows.len() as u64, "row", "rows");
             (format!("not requests of the load: {}", series.name), format!("{rows}, left out"))

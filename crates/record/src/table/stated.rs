@@ -3,13 +3,16 @@
 use super::column::{ColumnSink, ColumnSource};
 use super::small::{Row, column, instant, texts};
 use crate::sealed::{self, PartFacts, SealedFile};
-use crate::{Stated, StatedFrom};
+use crate::{Stated, StatedFrom, StatedRounding};
 use parquet::data_type::{DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use units::{Instant, Nanos, Quantile};
 
 /// The name of the table in footers, and of its file and directory.
 pub(crate) const STATED: &str = "stated";
+
+/// The figure that says how the others were rounded.
+const ROUNDED_DOWN: &str = "rounded-down";
 
 /// One figure of one statement.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,7 +25,7 @@ pub(crate) struct Figure {
     begin: Instant,
     end: Instant,
     /// `statement` (that there is one), `count`, `mean`, `min`, `max`, `quantile`, `cumulative`, `resolution`,
-    /// `relative-resolution`.
+    /// `relative-resolution`, `rounded-down` (that they are).
     figure: String,
     /// The quantile, or the relative resolution; 0 elsewhere.
     share: f64,
@@ -61,6 +64,9 @@ pub(crate) fn figures(all: &[Stated]) -> Vec<Figure> {
             push(name, 0.0, value, None);
         }
         stated.relative_resolution.iter().for_each(|width| push("relative-resolution", *width, None, None));
+        if stated.rounding == StatedRounding::Down {
+            push(ROUNDED_DOWN, 0.0, None, None);
+        }
         stated.quantiles.iter().for_each(|(q, value)| push("quantile", q.get(), Some(*value), None));
         stated.cumulative.iter().for_each(|(value, n)| push("cumulative", 0.0, Some(*value), Some(*n)));
     }
@@ -99,6 +105,7 @@ fn take(stated: &mut Stated, figure: &Figure) {
         ("max", _) => stated.max = value,
         ("resolution", _) => stated.resolution = value,
         ("relative-resolution", _) => stated.relative_resolution = Some(figure.share),
+        (ROUNDED_DOWN, _) => stated.rounding = StatedRounding::Down,
         ("quantile", Some(value)) => {
             stated.quantiles.extend(Quantile::new(figure.share).map(|q| (q, value)));
         }

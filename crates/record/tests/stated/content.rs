@@ -1,6 +1,6 @@
 //! Statements as tools make them.
 
-use record::{Stated, StatedFrom};
+use record::{Stated, StatedFrom, StatedRounding};
 use units::{Instant, Nanos, Quantile};
 
 pub fn stated() -> Vec<Stated> {
@@ -19,6 +19,7 @@ pub fn stated() -> Vec<Stated> {
             cumulative: Vec::new(),
             resolution: Some(Nanos(1_000)),
             relative_resolution: None,
+            rounding: StatedRounding::Unsaid,
         },
         Stated {
             measure: "latency histogram".into(),

@@ -5,7 +5,7 @@ use analysis::facts;
 use anyhow::bail;
 use import::Survey;
 use record::{HostFacts, LoadFacts, LoadModel, PhaseFacts, PhaseKind, Provenance, RunHeader};
-use units::{Instant, Nanos};
+use units::{Instant, Nanos, PerSecond};
 
 /// What no foreign output tells.
 const NOT_KNOWN: &str = "not known";
@@ -13,7 +13,7 @@ const NOT_KNOWN: &str = "not known";
 /// The header of a log of requests.
 pub(super) fn of_requests(request: &Request, survey: &Survey) -> anyhow::Result<RunHeader> {
     let tool = &survey.stated.tool;
-    let model = if survey.has_schedule { LoadModel::Open } else { LoadModel::Closed };
+    let model = model(survey.has_schedule, survey.stated.asked);
     let sessions = request.sessions.unwrap_or(u32::try_from(survey.sessions).unwrap_or(u32::MAX));
     let mut header = of_tool(request, tool, model, sessions);
     header.epoch_wall_ns = survey.earliest;
@@ -32,6 +32,16 @@ pub(super) fn of_requests(request: &Request, survey: &Survey) -> anyhow::Result<
     let skipped = (survey.skipped > 0).then(|| ("not sent".to_owned(), survey.skipped.to_string()));
     header.workload_facts.extend(skipped);
     Ok(header)
+}
+
+/// The model of a load whose times count from a schedule or do not, with the rate that it was asked for.
+pub(super) fn model(has_schedule: bool, asked: Option<PerSecond>) -> LoadModel {
+    match (has_schedule, asked) {
+        (true, _) => LoadModel::Open,
+        // It waits for each answer, and tries to keep a rate all the same.
+        (false, Some(_)) => LoadModel::ThrottledClosed,
+        (false, None) => LoadModel::Closed,
+    }
 }
 
 /// The header of another tool's results; phases and operations are still to come.
@@ -79,7 +89,8 @@ fn phases(request: &Request, survey: &Survey, sessions: u32) -> anyhow::Result<V
         kind,
         begin,
         end,
-        offered: None,
+        // The tool's own command line or summary says it; of its requests, those that it did not send are missing.
+        offered: survey.stated.asked.map(|rate| (rate, rate)),
         sessions,
         // Which share each operation was meant to have is not told.
         mix: Vec::new(),

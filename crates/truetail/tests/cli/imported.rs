@@ -235,7 +235,8 @@ fn statements_are_shown_as_the_tools_claims() {
     assert!(html.contains("Stated by the tool") && !html.contains("0.00/s"), "no figure of nothing");
 
     let page = scratch.truetail(&["compare", "s", "s"]).well().stdout;
-    assert!(page.starts_with("a side has no single requests") && page.contains("1.000"), "{page}");
+    // Rounded to 10 µs and counted in buckets that are 1.8 % wide: 700 µs stand for 677 to 723.
+    assert!(page.starts_with("a side has no single requests") && page.contains("0.937 … 1.067"), "{page}");
     scratch
         .truetail(&["compare", "s", "s", "--fail-if", "p99 > +5%"])
         .refused(&["can't be decided", "no single requests"]);

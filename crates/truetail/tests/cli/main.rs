@@ -12,6 +12,8 @@ mod exported;
 mod floor;
 mod helped;
 mod imported;
+mod imported_hdr;
+mod imported_rates;
 mod interrupted;
 mod json;
 mod jvm;
