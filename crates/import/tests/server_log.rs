@@ -195,6 +195,26 @@ fn lines_that_are_no_entries_are_counted_and_shown() {
     assert_eq!(lines, [1, 2, 6]);
 }
 
+/// Rows whose quote never closes, of short lines: 64 MiB that are looked through once. Looked through again for each line they
+/// would be 16 TiB.
+#[test]
+fn rows_that_never_end_are_given_up_and_all_their_lines_counted() {
+    let columns = "2026-11-22 06:26:05.000 UTC,\"app\",\"shop\",77,\"[local]\",65,1,\"idle\",2026-11-22 06:26:04 UTC,,0,LOG,00000,";
+    let begun = format!("{columns}\"never\n");
+    let row = begun + &"x\n".repeat(1 << 19);
+    let lines = row.lines().count() as u64;
+    let whole = columns.to_owned()
+        + "\"checkpoint complete: wrote 9 buffers (0.1%); write=0.1 s, sync=0 s, total=0.1 s;\",,,,,,,,,\"\",\"client backend\",,0\n";
+    let log = server_log::parse(&(row.repeat(64) + &whole));
+    assert_eq!((log.lines, log.not_understood), (64 * lines + 1, 64 * lines));
+    assert_eq!((log.happenings.len(), log.format), (1, "csvlog"), "a row that is whole is read");
+    let (first, shown) = &log.examples[0];
+    assert!(*first == 1 && shown.starts_with("2026-11-22"), "{first}: {shown}");
+    // The log ends within one.
+    let log = server_log::parse(&format!("{columns}\"torn\nand more\n"));
+    assert_eq!((log.lines, log.not_understood), (2, 2));
+}
+
 /// Yesterday's log tells of checkpoints, and not of the run's.
 #[test]
 fn a_log_is_evidence_only_of_the_time_that_it_covers() {

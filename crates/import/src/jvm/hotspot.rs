@@ -9,18 +9,18 @@ use super::messages::{self, Message};
 use super::pause::{JvmLog, JvmLogFormat, JvmPause, ToldBy};
 use super::stamp::{Reading, Stamp};
 use super::table::{self, Table};
+use crate::log_lines::{Line, Rest, each_line};
 use record::PauseReach;
+use std::io::{self, BufRead};
 
-/// Reads a log.
-pub(super) fn parse(text: &str) -> JvmLog {
+/// Reads a log line by line: memory does not grow with it but for what it tells.
+///
+/// # Errors
+/// Those of the reader.
+pub(super) fn parse(log: impl BufRead) -> io::Result<JvmLog> {
     let mut parser = Parser::new();
-    let ends_whole = text.ends_with('\n') || text.is_empty();
-    let mut lines = text.lines().enumerate().peekable();
-    while let Some((index, line)) = lines.next() {
-        let is_cut = lines.peek().is_none() && !ends_whole;
-        parser.line(index + 1, line, is_cut);
-    }
-    parser.finish()
+    each_line(log, |line| parser.line(line))?;
+    Ok(parser.finish())
 }
 
 struct Parser {
@@ -52,8 +52,10 @@ impl Parser {
         }
     }
 
-    fn line(&mut self, number: usize, text: &str, is_cut: bool) {
+    fn line(&mut self, line: &Line<'_>) {
         self.log.lines += 1;
+        let number = usize::try_from(self.log.lines).unwrap_or(usize::MAX);
+        let (text, is_cut) = (&*line.text, line.rest != Rest::Ended);
         if text.contains(ANCHOR) {
             if !self.log.add_anchor(text) {
                 self.log.misunderstood(number, text);

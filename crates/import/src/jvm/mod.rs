@@ -40,6 +40,8 @@ pub use events::{JvmRole, LaidOver, failed, lay_over};
 pub use pause::{JvmLog, JvmLogFormat, JvmPause, ToldBy};
 pub use stamp::{Offset, Reading, Stamp};
 
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 /// Why a JVM's log can't be laid over a run. One line each, with the next step.
@@ -76,14 +78,25 @@ pub enum JvmError {
 
 /// Reads a log's text, whichever JVM wrote it. Time and memory are proportional to it.
 pub fn parse(text: &str) -> JvmLog {
-    if openj9::is_xml(text) { openj9::parse(text) } else { hotspot::parse(text) }
+    parse_from(text.as_bytes()).expect("a text that is there can be read")
 }
 
-/// Reads a log's file; damaged bytes do not hide the lines around them.
+/// Reads a log's file; damaged bytes do not hide the lines around them. HotSpot's is read line by line: memory does not grow
+/// with it but for what it tells. OpenJ9's is held as a whole, since its tags go over lines and its documents need no end.
 ///
 /// # Errors
 /// [`JvmError::Unreadable`]
 pub fn read(path: &Path) -> Result<JvmLog, JvmError> {
-    let bytes = std::fs::read(path).map_err(|cause| JvmError::Unreadable { path: path.to_owned(), cause })?;
-    Ok(parse(&String::from_utf8_lossy(&bytes)))
+    let unreadable = |cause| JvmError::Unreadable { path: path.to_owned(), cause };
+    let file = BufReader::with_capacity(1 << 18, File::open(path).map_err(unreadable)?);
+    parse_from(file).map_err(unreadable)
+}
+
+fn parse_from(mut log: impl BufRead) -> io::Result<JvmLog> {
+    if !openj9::is_xml(&String::from_utf8_lossy(log.fill_buf()?)) {
+        return hotspot::parse(log);
+    }
+    let mut bytes = Vec::new();
+    log.read_to_end(&mut bytes)?;
+    Ok(openj9::parse(&String::from_utf8_lossy(&bytes)))
 }

@@ -12,7 +12,7 @@ use crate::moment::{decimal, wall_time};
 use record::PauseReach;
 use units::Nanos;
 
-/// Whether a text is of this format.
+/// Whether a text is of this format, by its begin.
 pub(super) fn is_xml(text: &str) -> bool {
     text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).starts_with('<')
 }

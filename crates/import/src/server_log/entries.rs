@@ -1,6 +1,7 @@
 //! From lines to entries: one message of the server with its time and its process, in any of the three forms.
 
 use super::zone::{Moment, written_at};
+use crate::log_lines::{Line, Rest};
 use serde_json::Value;
 
 /// One message of the server.
@@ -29,6 +30,35 @@ pub(super) enum Read {
     Nothing,
     /// It is no entry.
     NotUnderstood,
+    /// Lines that are no row of a csvlog, though they began as one.
+    GivenUp(Row),
+}
+
+/// A row of a csvlog, or what there is of it so far.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Row {
+    /// Number of its first line, from 1.
+    pub(super) first: usize,
+    /// How many lines it has.
+    pub(super) lines: u64,
+    pub(super) text: String,
+    /// Whether a quote is open behind the last of them. Each line is looked through once, when it comes.
+    is_open: bool,
+}
+
+impl Row {
+    fn new(first: usize) -> Row {
+        Row { first, lines: 0, text: String::new(), is_open: false }
+    }
+
+    fn add(&mut self, line: &str) {
+        if self.lines > 0 {
+            self.text.push('\n');
+        }
+        self.lines += 1;
+        self.text.push_str(line);
+        self.is_open ^= line.bytes().filter(|byte| *byte == b'"').count() % 2 == 1;
+    }
 }
 
 /// The form of a log.
@@ -56,11 +86,11 @@ pub(super) struct Splitter {
     pub(super) zones: Vec<String>,
     /// Form of the first entry.
     pub(super) form: Option<Form>,
-    /// A row of a csvlog whose quotes are open: its first line's number, and its text so far.
-    row: Option<(usize, String)>,
+    /// A row of a csvlog whose quotes are open.
+    row: Option<Row>,
 }
 
-/// Rows do not get longer than this, bytes: a quote that never closes must not hide the rest of the log.
+/// Rows do not get longer than this, bytes, but for their last line: a quote that never closes must not hide the rest of the log.
 const LONGEST_ROW: usize = 1 << 20;
 
 const ERRORS: [&str; 3] = ["ERROR", "FATAL", "PANIC"];
@@ -73,24 +103,26 @@ const SEVERITIES: [&str; 13] = [
 const COMPANIONS: [&str; 7] = ["DETAIL", "HINT", "QUERY", "CONTEXT", "LOCATION", "STATEMENT", "BACKTRACE"];
 
 impl Splitter {
-    pub(super) fn line(&mut self, number: usize, text: &str) -> Read {
-        if let Some((first, mut row)) = self.row.take() {
-            row.push('\n');
-            row.push_str(text);
-            return self.row(first, row);
+    /// Of a line that was too long its begin is enough where the message stands last; not so of a row or an object.
+    pub(super) fn line(&mut self, number: usize, line: &Line<'_>) -> Read {
+        let text = &*line.text;
+        if let Some(row) = self.row.take() {
+            return self.row(row, line);
         }
         if text.trim().is_empty() {
             return Read::Nothing;
         }
         if text.starts_with('{') {
-            return self.whole(Form::Json, |zones| object(number, text, zones));
+            return self
+                .whole(Form::Json, |zones| object(number, text, zones))
+                .unwrap_or(Read::NotUnderstood);
         }
         if let Some(continued) = text.strip_prefix('\t') {
             return Read::Continued(continued.to_owned());
         }
         let Some((head, at, rest)) = self.moment(text) else { return Read::NotUnderstood };
         if rest.starts_with(',') {
-            return self.row(number, text.to_owned());
+            return self.row(Row::new(number), line);
         }
         let Some((before, word, message)) = severity(rest) else { return Read::NotUnderstood };
         if COMPANIONS.contains(&word) {
@@ -120,28 +152,28 @@ impl Splitter {
         })
     }
 
-    fn whole(&mut self, form: Form, read: impl Fn(&mut Vec<String>) -> Option<Entry>) -> Read {
-        match read(&mut self.zones) {
-            Some(entry) => {
-                self.form.get_or_insert(form);
-                Read::Entry(entry)
-            }
-            None => Read::NotUnderstood,
-        }
+    fn whole(&mut self, form: Form, read: impl Fn(&mut Vec<String>) -> Option<Entry>) -> Option<Read> {
+        let entry = read(&mut self.zones)?;
+        self.form.get_or_insert(form);
+        Some(Read::Entry(entry))
     }
 
-    /// A row of a csvlog, or what there is of it so far.
-    fn row(&mut self, first: usize, row: String) -> Read {
-        let is_open = row.bytes().filter(|byte| *byte == b'"').count() % 2 == 1;
-        if is_open && row.len() <= LONGEST_ROW {
-            self.row = Some((first, row));
+    /// One more line of a row of a csvlog.
+    fn row(&mut self, mut row: Row, line: &Line<'_>) -> Read {
+        row.add(&line.text);
+        // What was passed by may have opened or closed any number of quotes.
+        if line.rest == Rest::PassedBy || (row.is_open && row.text.len() > LONGEST_ROW) {
+            return Read::GivenUp(row);
+        }
+        if row.is_open {
+            self.row = Some(row);
             return Read::Nothing;
         }
-        self.whole(Form::Csv, |zones| columns(first, &row, zones))
+        self.whole(Form::Csv, |zones| columns(row.first, &row.text, zones)).unwrap_or(Read::GivenUp(row))
     }
 
-    /// A row that never ended: the number of its first line, and its text.
-    pub(super) fn open_row(&mut self) -> Option<(usize, String)> {
+    /// A row that never ended.
+    pub(super) fn open_row(&mut self) -> Option<Row> {
         self.row.take()
     }
 }
@@ -229,8 +261,12 @@ fn push(fields: &mut [String], character: char) {
 mod tests {
     use super::*;
 
+    fn line(text: &str) -> Line<'_> {
+        Line { text: text.into(), rest: Rest::Ended }
+    }
+
     fn begun(text: &str) -> (u32, bool, String) {
-        match Splitter::default().line(1, text) {
+        match Splitter::default().line(1, &line(text)) {
             Read::Begun(entry) | Read::Entry(entry) => (entry.pid, entry.is_error, entry.message),
             other => panic!("{text}: {other:?}"),
         }
@@ -256,30 +292,40 @@ mod tests {
 
     #[test]
     fn companions_and_continued_lines_are_no_entries() {
-        let of = |text: &str| Splitter::default().line(1, text);
+        let of = |text: &str| Splitter::default().line(1, &line(text));
         assert_eq!(of("2026-11-22 06:26:05.475 UTC [9] STATEMENT:  select ':  '"), Read::Nothing);
         assert_eq!(of("\tpages: 0 removed"), Read::Continued("pages: 0 removed".to_owned()));
         assert_eq!(of(""), Read::Nothing);
-        for bad in [
-            "cp: cannot stat x",
-            "2026-11-22 06:26:05.475 UTC [9] JOURNAL:  x",
-            "{\"pid\":1}",
-            "{",
-            "2026-11-22 06:26:05 UTC,,",
-        ] {
+        for bad in ["cp: cannot stat x", "2026-11-22 06:26:05.475 UTC [9] JOURNAL:  x", "{\"pid\":1}", "{"] {
             assert_eq!(of(bad), Read::NotUnderstood, "{bad}");
         }
+        assert!(matches!(of("2026-11-22 06:26:05 UTC,,"), Read::GivenUp(row) if row.lines == 1));
     }
 
     #[test]
     fn rows_of_a_csvlog_may_span_lines() {
         let mut splitter = Splitter::default();
         let head = "2026-11-22 06:26:05.475 UTC,\"app\",\"shop\",77,\"[local]\",65,1,\"idle\",2026-11-22 06:26:04 UTC,,0,LOG,00000,\"say \"\"x\"\",";
-        assert_eq!(splitter.line(1, head), Read::Nothing);
-        let Read::Entry(entry) = splitter.line(2, "and more\",,,,,,,,,\"\",\"client backend\",,0") else {
-            panic!()
-        };
+        assert_eq!(splitter.line(1, &line(head)), Read::Nothing);
+        let rest = line("and more\",,,,,,,,,\"\",\"client backend\",,0");
+        let Read::Entry(entry) = splitter.line(2, &rest) else { panic!() };
         assert_eq!((entry.pid, entry.message.as_str(), entry.line), (77, "say \"x\",\nand more", 1));
         assert_eq!(splitter.form, Some(Form::Csv));
+    }
+
+    /// Of a line that is too long the message is there, or at least its begin; a row or an object is torn.
+    #[test]
+    fn of_a_line_that_was_cut_a_message_can_be_read_and_a_row_can_not() {
+        let cut = |text: &str| Splitter::default().line(7, &Line { text: text.into(), rest: Rest::PassedBy });
+        let stderr =
+            "2026-11-22 06:26:05.475 UTC [9] LOG:  duration: 3.141 ms  statement: insert into t values (1";
+        assert!(matches!(cut(stderr), Read::Begun(entry) if entry.message.starts_with("duration: 3.141 ms")));
+        // As many quotes as a whole row has.
+        let row = "2026-11-22 06:26:05.475 UTC,\"app\",\"shop\",77,\"[local]\",65,1,\"idle\",2026-11-22 06:26:04 UTC,,0,LOG,00000,\"x\",";
+        assert!(matches!(cut(row), Read::GivenUp(row) if (row.first, row.lines) == (7, 1)));
+        assert_eq!(
+            cut("{\"timestamp\":\"2026-11-22 06:26:05.475 UTC\",\"message\":\"x"),
+            Read::NotUnderstood
+        );
     }
 }

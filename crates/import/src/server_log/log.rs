@@ -1,9 +1,10 @@
 //! From entries to what happened: begins and ends put together.
 
-use super::entries::{Entry, Read, Splitter};
+use super::entries::{Entry, Read, Row, Splitter};
 use super::messages::{self, Message};
 use super::zone::Moment;
 use crate::examples::keep_example;
+use crate::log_lines::Line;
 use record::ServerTold;
 use std::collections::BTreeMap;
 use units::Nanos;
@@ -66,6 +67,12 @@ impl ServerLog {
         self.not_understood += 1;
         keep_example(&mut self.examples, line, text);
     }
+
+    /// All lines of it are not understood, and the first is shown.
+    fn given_up(&mut self, row: &Row) {
+        self.not_understood += row.lines;
+        keep_example(&mut self.examples, row.first, &row.text);
+    }
 }
 
 /// The server counts a checkpoint's total from before it writes the line of its begin, which may come late.
@@ -103,10 +110,10 @@ const SEVERAL_LINES: &str = "automatic ";
 const LONGEST_MESSAGE: usize = 1 << 18;
 
 impl Reader {
-    pub(super) fn line(&mut self, text: &str) {
+    pub(super) fn line(&mut self, line: &Line<'_>) {
         self.log.lines += 1;
         let number = usize::try_from(self.log.lines).unwrap_or(usize::MAX);
-        match self.splitter.line(number, text) {
+        match self.splitter.line(number, line) {
             Read::Continued(more) => self.continued(&more),
             Read::Begun(entry) => {
                 self.end_begun();
@@ -119,7 +126,11 @@ impl Reader {
             Read::Nothing => self.end_begun(),
             Read::NotUnderstood => {
                 self.end_begun();
-                self.log.misunderstood(number, text);
+                self.log.misunderstood(number, &line.text);
+            }
+            Read::GivenUp(row) => {
+                self.end_begun();
+                self.log.given_up(&row);
             }
         }
     }
@@ -211,8 +222,8 @@ impl Reader {
 
     pub(super) fn finish(mut self) -> ServerLog {
         self.end_begun();
-        if let Some((line, row)) = self.splitter.open_row() {
-            self.log.misunderstood(line, &row);
+        if let Some(row) = self.splitter.open_row() {
+            self.log.given_up(&row);
         }
         if let Some(last) = self.last {
             self.end_checkpoint(last);

@@ -32,8 +32,9 @@ pub use events::{LaidOver, failed, lay_over};
 pub use log::{Happening, ServerLog};
 pub use zone::{LogZone, Moment, Zone};
 
+use crate::log_lines::each_line;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 /// Why a server's log can't be laid over a run. One line each, with the next step.
@@ -77,27 +78,22 @@ pub enum ServerLogError {
 
 /// Reads a log's text. Time is proportional to it.
 pub fn parse(text: &str) -> ServerLog {
-    let mut reader = log::Reader::default();
-    text.lines().for_each(|line| reader.line(line));
-    reader.finish()
+    parse_from(text.as_bytes()).expect("a text that is there can be read")
 }
 
-/// Reads a log's file line by line: memory does not grow with it but for what it tells. Damaged bytes do not hide the
-/// lines around them.
+/// Reads a log's file line by line: memory does not grow with it but for what it tells, and of a line of more than 1 MiB the
+/// begin is read. Damaged bytes do not hide the lines around them.
 ///
 /// # Errors
 /// [`ServerLogError::Unreadable`]
 pub fn read(path: &Path) -> Result<ServerLog, ServerLogError> {
     let unreadable = |cause| ServerLogError::Unreadable { path: path.to_owned(), cause };
-    let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
+    let file = BufReader::with_capacity(1 << 18, File::open(path).map_err(unreadable)?);
+    parse_from(file).map_err(unreadable)
+}
+
+fn parse_from(log: impl BufRead) -> io::Result<ServerLog> {
     let mut reader = log::Reader::default();
-    let mut bytes = Vec::new();
-    loop {
-        bytes.clear();
-        if file.read_until(b'\n', &mut bytes).map_err(unreadable)? == 0 {
-            return Ok(reader.finish());
-        }
-        let text = String::from_utf8_lossy(&bytes);
-        reader.line(text.trim_end_matches(['\n', '\r']));
-    }
+    each_line(log, |line| reader.line(line))?;
+    Ok(reader.finish())
 }
