@@ -28,6 +28,7 @@ mod format;
 mod guess;
 mod hdr;
 pub mod jvm;
+mod local_time;
 mod log_lines;
 mod memtier;
 mod moment;

@@ -163,18 +163,58 @@ fn zones_without_one_meaning_are_refused_until_somebody_says_which() {
     let both = line("07:26:05.000 CET") + &line("08:26:05.000 CEST");
     assert!(matches!(over(&both, Some("+01:00")), Err(ServerLogError::Zones { .. })));
     assert!(why(&both, Some("+1")).contains("CEST and CET"));
-    // Whatever this host's zone is, it has one for this moment.
-    let host_ahead_s = clock::local_offset_s(WALL).expect("a zone");
-    let local = format!(
-        "{:02}:{:02}",
-        (6 * 3_600 + 26 * 60 + host_ahead_s).rem_euclid(86_400) / 3_600,
-        (26 * 60 + host_ahead_s).rem_euclid(3_600) / 60
-    );
-    if (0..86_400).contains(&(6 * 3_600 + 26 * 60 + host_ahead_s)) {
-        assert_eq!(end(&line(&format!("{local}:05.000 XYZ")), Some("host")), expected);
-    }
     let words = over(&line("07:26:05.000 CET"), Some("+1")).expect("laid over").facts.aligned_by;
     assert_eq!(words, "wall time (CET taken as UTC+01:00, as given), ±1.00 ms");
+}
+
+/// Runs a test of this file with another zone of the host, on which the zone of a program depends.
+fn in_zone(name: &str, rules: &str, test: impl FnOnce()) {
+    const INNER: &str = "TRUETAIL_TEST_ZONE";
+    if std::env::var_os(INNER).is_some() {
+        return test();
+    }
+    let this = std::env::current_exe().expect("this test");
+    let mut inner = std::process::Command::new(this);
+    let inner = inner.args(["--exact", name]).env(INNER, "1").env("TZ", rules).output().expect("starts");
+    let said = String::from_utf8_lossy(&inner.stdout);
+    assert!(inner.status.success() && said.contains("1 passed"), "{said}");
+}
+
+/// West of Greenwich, whatever the zone of the host that runs the tests: an hour of a night in autumn comes twice.
+#[test]
+fn the_zone_of_the_host_is_that_of_each_entrys_own_date_and_abbreviation() {
+    let name = "the_zone_of_the_host_is_that_of_each_entrys_own_date_and_abbreviation";
+    in_zone(name, "EST5EDT,M3.2.0,M11.1.0", || {
+        let line = |time: &str| {
+            format!(
+                "{time} [8] LOG:  checkpoint complete: wrote 9 buffers (0.1%); write=0.1 s, sync=0 s, total=0.1 s;\n"
+            )
+        };
+        let over = |times: &[&str], clocks: &RunClocks| {
+            let log: String = times.iter().map(|time| line(time)).collect();
+            let laid = server_log::lay_over(&server_log::parse(&log), clocks, "pg.log", Some(LogZone::Host));
+            laid.expect("laid over")
+        };
+        let ends = |laid: &server_log::LaidOver| -> Vec<u64> {
+            laid.events.iter().map(|event| event.end.0 - MS / 2).collect()
+        };
+        let laid = over(&["2026-11-22 01:26:05.000 EST", "2026-07-22 02:26:05.000 EDT"], &clocks());
+        assert_eq!((ends(&laid), laid.facts.outside), (vec![5 * S], 1));
+        assert_eq!(laid.facts.aligned_by, "wall time (EDT and EST taken as this host's zone), ±1.00 ms");
+        // From 2026-11-01 05:00 UTC on, an hour before clocks are set back from two o'clock to one.
+        let night = RunClocks::new(&[], 1_793_509_200 * S, Instant(7_200 * S));
+        let before = "2026-11-01 00:30:00.000 EDT";
+        let laid = over(&[before, "2026-11-01 01:30:00.000 EDT", "2026-11-01 01:30:00.000 EST"], &night);
+        assert_eq!((ends(&laid), laid.facts.trouble.as_deref()), (vec![1_800 * S, 5_400 * S], None));
+        let laid = over(&[before, "2026-11-01 01:30:00.000 XYZ", "2026-11-01 02:30:00.000 EST"], &night);
+        assert_eq!((laid.events.len(), laid.facts.outside), (0, 2));
+        let trouble = laid.facts.trouble.expect("one has no moment");
+        assert!(
+            trouble.contains("1 entries are of an hour that this host's clocks showed twice or never"),
+            "{trouble}"
+        );
+        assert!(trouble.contains("log_timezone = 'UTC'"), "{trouble}");
+    });
 }
 
 #[test]

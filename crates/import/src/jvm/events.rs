@@ -84,7 +84,7 @@ pub fn lay_over(
         laid.facts.trouble = troubles.pop();
         return Ok(laid);
     }
-    let way = Way::choose(log, clocks, start)?;
+    let way = Way::choose(log, clocks, start, clock::local_zone)?;
     let mut worst = Nanos::ZERO;
     let mut unplaced = 0;
     for pause in &log.pauses {
@@ -107,7 +107,8 @@ pub fn lay_over(
     troubles.extend(not_covered(log, clocks, &way));
     if unplaced > 0 {
         troubles.push(format!(
-            "{unplaced} pauses have no moment: their lines lack a clock, or the wall clock stepped there"
+            "{unplaced} pauses have no moment: their lines lack a clock, the wall clock stepped there, or this host's clocks \
+             showed their time twice or never (--jvm-start tells the zone)"
         ));
     }
     laid.facts.trouble = (!troubles.is_empty()).then(|| troubles.join("; "));

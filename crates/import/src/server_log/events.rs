@@ -2,7 +2,7 @@
 
 use super::ServerLogError;
 use super::log::{Happening, ServerLog};
-use super::zone::{Explained, LogZone, Moment};
+use super::zone::{Explained, LogZone};
 use crate::RunClocks;
 use crate::examples::numbered;
 use record::{Event, EventKind, ServerLogFacts, ServerTold};
@@ -28,7 +28,7 @@ pub fn lay_over(
     zone: Option<LogZone>,
 ) -> Result<LaidOver, ServerLogError> {
     let moments = log.happenings.iter().flat_map(|happening| [happening.begin, happening.end]);
-    let explained = Explained::new(moments, &log.zones, zone)?;
+    let explained = Explained::new(moments, &log.zones, zone, clock::local_zone)?;
     let mut facts = ServerLogFacts {
         file: file.to_owned(),
         format: log.format.to_owned(),
@@ -40,10 +40,14 @@ pub fn lay_over(
         ..ServerLogFacts::default()
     };
     let mut events = Vec::new();
-    let mut unplaced = 0;
+    let (mut of_zone, mut unplaced) = (0, 0);
     for happening in &log.happenings {
-        let place = |moment: &Moment| clocks.instant_of_wall(explained.wall_ns(moment));
-        let (Some(begin), Some(end)) = (place(&happening.begin), place(&happening.end)) else {
+        let walls = (explained.wall_ns(&happening.begin), explained.wall_ns(&happening.end));
+        let (Some(begin), Some(end)) = walls else {
+            of_zone += 1;
+            continue;
+        };
+        let (Some(begin), Some(end)) = (clocks.instant_of_wall(begin), clocks.instant_of_wall(end)) else {
             unplaced += 1;
             continue;
         };
@@ -60,6 +64,12 @@ pub fn lay_over(
         facts.aligned_by = aligned_by(log, &explained);
     }
     let mut troubles: Vec<String> = not_covered(log, clocks, &explained).into_iter().collect();
+    if of_zone > 0 {
+        troubles.push(format!(
+            "{of_zone} entries are of an hour that this host's clocks showed twice or never, and their abbreviation does not \
+             tell when: log with log_timezone = 'UTC'"
+        ));
+    }
     if unplaced > 0 {
         troubles.push(format!(
             "{unplaced} entries have no moment: the wall clock stepped there, or they are before 1970"
@@ -76,7 +86,7 @@ fn not_covered(log: &ServerLog, clocks: &RunClocks, explained: &Explained) -> Op
     let (first, last) = log.covers.filter(|_| !log.happenings.is_empty())?;
     let place = |ns: i128| clocks.instant_of_wall(ns);
     // Its digits were cut off: as early as it may have been.
-    let (first, last) = (place(explained.wall_ns(&first) - first.unit_ns)?, place(explained.wall_ns(&last))?);
+    let (first, last) = (place(explained.wall_ns(&first)? - first.unit_ns)?, place(explained.wall_ns(&last)?)?);
     let other = "name the log that the server wrote during it";
     if last == Instant::EPOCH {
         Some(format!("its last entry is from before the run: {other}"))
