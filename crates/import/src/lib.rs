@@ -20,6 +20,7 @@
 //! checkpoints become events of a recording.
 #![deny(missing_docs)]
 
+mod coverage;
 mod csv;
 mod error;
 mod examples;
@@ -42,6 +43,7 @@ mod summaries;
 mod sysbench;
 mod ycsb;
 
+pub use coverage::LaidOver;
 pub use csv::ColumnMap;
 pub use error::ImportError;
 pub use format::{Format, TimeUnit, read};

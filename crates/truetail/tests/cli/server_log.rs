@@ -104,6 +104,35 @@ fn a_log_is_laid_over_a_recording_that_is_there_already_and_refused_where_it_mea
     scratch.truetail(&["report", "c", "--server-log", "pg.log"]).refused(&["pg.log", "already"]);
 }
 
+/// A spread checkpoint lasts minutes, and the log is read when the load has ended: its begin is then all that there is.
+#[test]
+fn a_checkpoint_that_goes_on_when_the_run_ends_counts_up_to_there() {
+    let scratch = Scratch::new("server-log-unfinished");
+    let stamp = |ns: u64| format!("{}.{:03} [7]", ns / 1_000_000_000, ns / MS % 1_000);
+    for before_ms in [0, 30_000] {
+        let name = format!("{before_ms}");
+        let from = wall_time_ns() - before_ms * MS;
+        let log = format!(
+            "{} LOG:  connection received: host=[local]\n{} LOG:  checkpoint starting: time\n",
+            stamp(from - 1_000 * MS),
+            stamp(from)
+        );
+        scratch.write("pg.log", &log);
+        scratch.truetail(&[&RUN[..], &["-o", &name, "--server-log", "pg.log"]].concat()).judged();
+        let recording = scratch.recording(&name);
+        let all = events(&recording, EventKind::Other);
+        let [event] = &checkpoints(&all)[..] else { panic!("{all:?}") };
+        assert!(ServerTold::is_unfinished(event), "{event:?}");
+        assert!(event.begin.0 < 500 * MS && event.end.0 >= 1_000 * MS, "{event:?}");
+        let facts = &recording.end().expect("an end").server_logs[0];
+        assert_eq!((facts.checkpoints, facts.outside), (1, 0), "{facts:?}");
+        let found = scratch.truetail(&["attribute", &name, "--json"]).judged().json();
+        let rows = found["attribution"]["causes"].as_array().expect("causes").clone();
+        let row = rows.iter().find(|row| row["cause"] == "checkpoint").expect("a row");
+        assert!(row["watched"] == true && row["intervals"] == 1, "{row}");
+    }
+}
+
 /// `2026-11-22 06:26:05.475` of nanoseconds since 1970. Hinnant, *chrono-Compatible Low-Level Date Algorithms*, `civil_from_days`.
 fn date_and_time(ns: u64) -> String {
     let (days, rest_ms) = (ns / MS / 86_400_000, ns / MS % 86_400_000);
