@@ -70,6 +70,36 @@ fn a_checkpoint_that_both_tell_of_counts_once_and_is_the_logs() {
     assert_eq!((kept.len(), kept[0].0, &kept[1..]), (3, three()[0].0 - 110 * MS, &three()[1..]));
 }
 
+/// A log that was read while a checkpoint went on says nothing of when it ended: who was asked knows of others that have.
+#[test]
+fn an_unfinished_checkpoint_hides_none_that_was_asked_for() {
+    let mut run = slowed(1).run();
+    announce(&mut run, "checkpoints", Ok(100));
+    run.input.server_logs = vec![facts()];
+    run.input.events = three().into_iter().map(asked).collect();
+    let windows = checkpoint_events(&run.analyse());
+    let open = (8 * S, 20 * S);
+    let detail = format!("server log: checkpoint: time; {}", record::ServerTold::UNFINISHED);
+    let unfinished = Event { detail, ..logged(open, "checkpoint") };
+    run.input.events.push(unfinished.clone());
+    assert_eq!(windows.len(), 3);
+    let sorted = |mut all: Vec<(u64, u64)>| {
+        all.sort_unstable();
+        all
+    };
+    let both = sorted([&windows[..], &[open]].concat());
+    assert_eq!(sorted(checkpoint_events(&run.analyse())), both);
+    // The log before it ends with one that ends where it begins; that one is another.
+    run.input.events.push(logged((open.0 - 300 * MS, open.0), "checkpoint"));
+    assert!(checkpoint_events(&run.analyse()).contains(&open));
+    // The server began another log meanwhile, which has the end.
+    let detail = format!("server log: {}; 9 buffers", record::ServerTold::BEGUN_BEFORE);
+    let whole = (open.0 - 2 * MS, 12 * S);
+    run.input.events.push(Event { detail, ..logged(whole, "checkpoint") });
+    let found = checkpoint_events(&run.analyse());
+    assert!(found.contains(&whole) && !found.contains(&open), "{found:?}");
+}
+
 #[test]
 fn a_log_is_somebody_who_looked_unless_it_has_no_checkpoint_at_all() {
     let mut run = slowed(2).run();

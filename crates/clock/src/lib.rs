@@ -29,7 +29,7 @@ pub use live::{Calibration, ClockChoice, ClockError, ClockFacts, ClockKind, Live
 pub use simulated::SimClock;
 pub use skew::{Skew, tsc_skew};
 pub use slice::{ShortSlices, ask_for_short_slices};
-pub use wait::{local_offset_s, pause, pin_to, set_timer_slack, thread_cpu_time, wall_time_ns};
+pub use wait::{LocalZone, local_zone, pause, pin_to, set_timer_slack, thread_cpu_time, wall_time_ns};
 
 use units::Ticks;
 

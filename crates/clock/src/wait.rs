@@ -47,14 +47,31 @@ pub fn set_timer_slack(slack: Nanos) -> bool {
     }
 }
 
-/// Seconds by which this host's local time is ahead of UTC at a moment of wall time; `None` where the system can't tell. For
-/// foreign logs that write local times without a zone.
-pub fn local_offset_s(wall_ns: u64) -> Option<i64> {
+/// What the clocks of a zone show at a moment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LocalZone {
+    /// By how many seconds they are ahead of UTC.
+    pub ahead_s: i64,
+    /// What the zone is called then, such as `CET` in winter and `CEST` in summer; empty where the system has no name.
+    pub name: String,
+}
+
+/// This host's zone at a moment of wall time; `None` where the system can't tell. For foreign logs that write local times,
+/// without a zone or with an abbreviation.
+pub fn local_zone(wall_ns: u64) -> Option<LocalZone> {
     let seconds = libc::time_t::try_from(wall_ns / 1_000_000_000).ok()?;
-    // SAFETY: an all-zero tm is valid, and both pointers are to values that live through the call.
+    // SAFETY: an all-zero tm is valid, and both pointers are to values that live through the call. The name is a C string that
+    // belongs to the system until it reads another zone, which nothing in this program asks it to; it is copied at once.
     unsafe {
         let mut local: libc::tm = std::mem::zeroed();
-        (!libc::localtime_r(&seconds, &mut local).is_null()).then_some(local.tm_gmtoff)
+        if libc::localtime_r(&seconds, &mut local).is_null() {
+            return None;
+        }
+        let name = match local.tm_zone.is_null() {
+            true => String::new(),
+            false => std::ffi::CStr::from_ptr(local.tm_zone).to_string_lossy().into_owned(),
+        };
+        Some(LocalZone { ahead_s: local.tm_gmtoff, name })
     }
 }
 

@@ -20,6 +20,7 @@
 //! checkpoints become events of a recording.
 #![deny(missing_docs)]
 
+mod coverage;
 mod csv;
 mod error;
 mod examples;
@@ -28,6 +29,7 @@ mod format;
 mod guess;
 mod hdr;
 pub mod jvm;
+mod local_time;
 mod log_lines;
 mod memtier;
 mod moment;
@@ -41,6 +43,7 @@ mod summaries;
 mod sysbench;
 mod ycsb;
 
+pub use coverage::LaidOver;
 pub use csv::ColumnMap;
 pub use error::ImportError;
 pub use format::{Format, TimeUnit, read};

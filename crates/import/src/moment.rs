@@ -32,31 +32,36 @@ pub(crate) fn wall_time(text: &str) -> Option<(i128, Option<i64>)> {
     Some((utc * 1_000_000_000 + i128::from(fraction), offset_s))
 }
 
-/// Outer `None`: it is no zone. Inner `None`: there is none.
+/// Outer `None`: it is no zone. Inner `None`: there is none. Hours and minutes have two digits each.
 fn zone_offset(zone: &str) -> Option<Option<i64>> {
-    if zone.is_empty() {
-        return Some(None);
+    match zone {
+        "" => Some(None),
+        "Z" => Some(Some(0)),
+        _ => {
+            let digits = zone.bytes().filter(u8::is_ascii_digit).count();
+            offset_s(zone).filter(|_| digits == 4).map(Some)
+        }
     }
-    if zone == "Z" {
-        return Some(Some(0));
-    }
-    let (sign, digits) = match zone.as_bytes().first()? {
-        b'+' => (1, zone.get(1..)?.replace(':', "")),
-        b'-' => (-1, zone.get(1..)?.replace(':', "")),
-        _ => return None,
-    };
-    if digits.len() != 4 || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
-    let (hours, minutes): (i64, i64) = (digits[..2].parse().ok()?, digits[2..].parse().ok()?);
-    (hours < 24 && minutes < 60).then_some(Some(sign * (hours * 3_600 + minutes * 60)))
 }
 
-/// What this host's zone is ahead of UTC at a local time. In the hour that comes twice in autumn it is the later one's.
-pub(crate) fn host_ahead_s(local_ns: i128) -> i64 {
-    let ahead = |ns: i128| u64::try_from(ns).ok().and_then(clock::local_offset_s).unwrap_or(0);
-    let first = ahead(local_ns);
-    ahead(local_ns - i128::from(first) * 1_000_000_000)
+/// Seconds ahead of UTC: `+01:00`, `-0330`, `+3`.
+pub(crate) fn offset_s(text: &str) -> Option<i64> {
+    let (sign, digits) = match text.as_bytes().first()? {
+        b'+' => (1, &text[1..]),
+        b'-' => (-1, &text[1..]),
+        _ => return None,
+    };
+    let (hours, minutes) = match digits.split_once(':') {
+        Some(parts) => parts,
+        None if digits.len() > 2 => digits.split_at_checked(digits.len() - 2)?,
+        None => (digits, "0"),
+    };
+    let number = |text: &str| -> Option<i64> {
+        let is_number = (1..=2).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+        is_number.then(|| text.parse().ok())?
+    };
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    (hours < 24 && minutes < 60).then_some(sign * (hours * 3_600 + minutes * 60))
 }
 
 /// Hinnant, *chrono-Compatible Low-Level Date Algorithms*, `days_from_civil`.
@@ -104,6 +109,8 @@ mod tests {
             "2026-11-21",
             "2026-13-21T06:35:37Z",
             "2026-11-21T06:35:37.116+00",
+            "2026-11-21T06:35:37.116+0:100",
+            "2026-11-21T06:35:37.116+24:00",
             "2026-11-21T06:35:3",
             "é026-11-21T06:35:37",
         ] {

@@ -2,7 +2,7 @@
 
 use clock::{Anchor, Anchors};
 use record::{RecordError, Recording};
-use units::Instant;
+use units::{Instant, Nanos};
 
 /// The clocks of a recording, for laying the logs of other programs over it.
 #[derive(Clone, Debug)]
@@ -11,7 +11,8 @@ pub struct RunClocks {
     /// The first anchor that has `CLOCK_MONOTONIC`: (that, wall time).
     first: Option<(u64, u64)>,
     epoch_wall_ns: u64,
-    end: Instant,
+    /// `None` if nobody knows.
+    end: Option<Instant>,
 }
 
 impl RunClocks {
@@ -24,7 +25,7 @@ impl RunClocks {
             anchors
         });
         let first = points.iter().find_map(|point| Some((point.slewed_ns?, point.realtime_ns)));
-        RunClocks { first: first.filter(|_| anchors.is_some()), anchors, epoch_wall_ns, end }
+        RunClocks { first: first.filter(|_| anchors.is_some()), anchors, epoch_wall_ns, end: Some(end) }
     }
 
     /// Of a recording. One that was cut short ends with its last anchor, or never.
@@ -38,7 +39,8 @@ impl RunClocks {
         let phases = header.phases.iter().filter_map(|phase| phase.end.get()).max();
         let anchored = points.last().map(|point| Instant(point.ticks.0));
         let end = ended.into_iter().chain(phases.filter(|_| ended.is_some())).max().or(anchored);
-        Ok(RunClocks::new(&points, header.epoch_wall_ns, end.unwrap_or(Instant(u64::MAX - 1))))
+        let clocks = RunClocks::new(&points, header.epoch_wall_ns, Instant::EPOCH);
+        Ok(RunClocks { end, ..clocks })
     }
 
     /// The first anchor that has `CLOCK_MONOTONIC`: (that, wall time).
@@ -46,9 +48,24 @@ impl RunClocks {
         self.first
     }
 
-    /// When the run ended.
-    pub(crate) fn end(&self) -> Instant {
+    /// When the run ended, if that is known.
+    pub(crate) fn end(&self) -> Option<Instant> {
         self.end
+    }
+
+    /// Whether a moment is after the run's end; of one whose end is not known none is.
+    pub(crate) fn is_after_end(&self, at: Instant) -> bool {
+        self.end.is_some_and(|end| at > end)
+    }
+
+    /// Whether all of an interval is before the run or after it. Instants begin with the epoch: what ended before it ends with it.
+    pub(crate) fn is_outside(&self, begin: Instant, end: Instant) -> bool {
+        end == Instant::EPOCH || self.is_after_end(begin)
+    }
+
+    /// How long before the run a moment of wall time was; zero from the run's begin on.
+    pub(crate) fn before_run(&self, wall_ns: i128) -> Nanos {
+        Nanos(u64::try_from(i128::from(self.epoch_wall_ns) - wall_ns).unwrap_or(0))
     }
 
     /// `None` without anchors of that clock.

@@ -73,7 +73,7 @@ fn a_checkpoint_is_as_long_as_its_own_total() {
     let log = server_log::parse(&text("stderr.log"));
     let found: Vec<u64> = (log.happenings.iter())
         .filter(|happening| happening.what == ServerTold::Checkpoint)
-        .map(|happening| happening.length().0)
+        .map(|happening| happening.length().expect("an end").0)
         .collect();
     assert_eq!(stated.len(), found.len());
     assert!(stated.len() >= 8, "{stated:?}");
@@ -101,9 +101,6 @@ fn what_has_no_begin_or_no_end_is_known_as_far_as_it_is_told() {
     assert!(event.detail.contains("begin is not in the log"), "{event:?}");
     let starting = "2026-11-22 06:26:01.000 UTC [8] LOG:  checkpoint starting: time\n\
                     2026-11-22 06:26:03.000 UTC [9] LOG:  connection received: host=[local]\n";
-    let [event] = &events_of(starting)[..] else { panic!() };
-    assert_eq!(event.end - event.begin, Nanos(2 * S), "as far as the log goes");
-    assert!(event.detail.contains("its end is not in the log"), "{event:?}");
     let crashed = format!(
         "{starting}2026-11-22 06:26:04.000 UTC [1] LOG:  all server processes terminated; reinitializing\n\
          2026-11-22 06:26:09.000 UTC [9] LOG:  checkpoint starting: end-of-recovery\n\
@@ -115,6 +112,73 @@ fn what_has_no_begin_or_no_end_is_known_as_far_as_it_is_told() {
                     2026-11-22 06:26:06.000 UTC [7] ERROR:  canceling statement due to lock timeout\n";
     let [event] = &events_of(given_up)[..] else { panic!() };
     assert_eq!((event.subject.as_str(), event.end - event.begin), ("lock wait", Nanos(2 * S)));
+}
+
+const STARTING: &str = "checkpoint starting: time";
+
+fn entry(at: &str, message: &str) -> String {
+    format!("2026-11-22 {at}.000 UTC [8] LOG:  {message}\n")
+}
+
+/// Since the load ended nobody has written that a checkpoint ended: it goes on, for all that is known.
+#[test]
+fn a_checkpoint_that_has_not_ended_reaches_to_the_end_of_the_run() {
+    let laid = |log: &str| laid(&server_log::parse(log), None);
+    let only = |log: &str| {
+        let server_log::LaidOver { mut events, facts } = laid(log);
+        assert_eq!((events.len(), facts.checkpoints, facts.outside), (1, 1, 0), "{log}");
+        (events.remove(0), facts)
+    };
+    // The last entry of a quiet server is its begin, or another's a little later.
+    let connection = entry("06:26:03", "connection received: host=[local]");
+    for log in [entry("06:26:01", STARTING), entry("06:26:01", STARTING) + &connection] {
+        let (event, facts) = only(&(entry("06:25:00", "connection received") + &log));
+        assert_eq!((event.begin.0, event.end), (S + MS / 2, Instant(20 * S)), "{log}");
+        assert!(
+            event.detail.ends_with("checkpoint: time; it had not ended when the log was read"),
+            "{event:?}"
+        );
+        assert!(ServerTold::is_unfinished(&event));
+        assert_eq!((facts.trouble, facts.longest_checkpoint), (None, Some(event.end - event.begin)));
+    }
+    // Read long after: as long as the log goes on without its end.
+    let (event, _) = only(&(entry("06:26:01", STARTING) + &entry("06:27:00", "connection received")));
+    assert_eq!(event.end.0, 60 * S + MS / 2);
+    // It began before the run, and all of the run lies in it. That there is no later log is not known.
+    let (event, facts) = only(&entry("06:25:30", STARTING));
+    assert_eq!((event.begin, event.end), (Instant::EPOCH, Instant(20 * S)));
+    let trouble = facts.trouble.expect("what is not known");
+    assert!(trouble.contains("a checkpoint that began 30.0 s before it was not over"), "{trouble}");
+    let (event, facts) = only(&(entry("06:25:30", STARTING) + &connection));
+    assert_eq!((event.begin, event.end, facts.trouble), (Instant::EPOCH, Instant(20 * S), None));
+    // None takes days: this is the log of another time.
+    let old = entry("06:25:30", STARTING).replace("11-22", "11-20");
+    let facts = laid(&old).facts;
+    assert_eq!((facts.checkpoints, facts.outside), (0, 1));
+    assert!(facts.trouble.is_some_and(|why| why.contains("its last entry is from before the run")));
+    let facts = laid(&entry("06:27:00", STARTING)).facts;
+    assert_eq!((facts.checkpoints, facts.outside), (0, 1), "it began after the run");
+}
+
+#[test]
+fn a_checkpoint_that_the_server_abandoned_reaches_to_where_it_did() {
+    let ended = "checkpoint complete: in words of another version";
+    let abandoned = [
+        ("06:26:04", entry("06:26:04", "checkpoint starting: wal") + &entry("06:26:05", ended)),
+        ("06:26:04", entry("06:26:04", "starting PostgreSQL 17.6 on x86_64")),
+        ("06:26:04", entry("06:26:04", "database system is shut down")),
+        ("06:26:04", entry("06:26:04", "x").replace("LOG:", "ERROR:")),
+        ("06:26:04", entry("06:26:04", ended)),
+    ];
+    for (at, rest) in abandoned {
+        let events = events_of(&(entry("06:26:01", STARTING) + &rest));
+        assert_eq!(events[0].end.0, at[6..].parse::<u64>().expect("seconds") * S + MS / 2, "{rest}");
+        assert!(events[0].detail.contains("its end is not in the log"), "{events:?}");
+        assert!(events.iter().all(|event| !ServerTold::is_unfinished(event)), "{events:?}");
+    }
+    // The error of another process is none of the checkpoint's.
+    let other = entry("06:26:04", "x").replace("[8] LOG:", "[9] ERROR:");
+    assert_eq!(events_of(&(entry("06:26:01", STARTING) + &other))[0].end, Instant(20 * S));
 }
 
 #[test]
@@ -163,18 +227,58 @@ fn zones_without_one_meaning_are_refused_until_somebody_says_which() {
     let both = line("07:26:05.000 CET") + &line("08:26:05.000 CEST");
     assert!(matches!(over(&both, Some("+01:00")), Err(ServerLogError::Zones { .. })));
     assert!(why(&both, Some("+1")).contains("CEST and CET"));
-    // Whatever this host's zone is, it has one for this moment.
-    let host_ahead_s = clock::local_offset_s(WALL).expect("a zone");
-    let local = format!(
-        "{:02}:{:02}",
-        (6 * 3_600 + 26 * 60 + host_ahead_s).rem_euclid(86_400) / 3_600,
-        (26 * 60 + host_ahead_s).rem_euclid(3_600) / 60
-    );
-    if (0..86_400).contains(&(6 * 3_600 + 26 * 60 + host_ahead_s)) {
-        assert_eq!(end(&line(&format!("{local}:05.000 XYZ")), Some("host")), expected);
-    }
     let words = over(&line("07:26:05.000 CET"), Some("+1")).expect("laid over").facts.aligned_by;
     assert_eq!(words, "wall time (CET taken as UTC+01:00, as given), ±1.00 ms");
+}
+
+/// Runs a test of this file with another zone of the host, on which the zone of a program depends.
+fn in_zone(name: &str, rules: &str, test: impl FnOnce()) {
+    const INNER: &str = "TRUETAIL_TEST_ZONE";
+    if std::env::var_os(INNER).is_some() {
+        return test();
+    }
+    let this = std::env::current_exe().expect("this test");
+    let mut inner = std::process::Command::new(this);
+    let inner = inner.args(["--exact", name]).env(INNER, "1").env("TZ", rules).output().expect("starts");
+    let said = String::from_utf8_lossy(&inner.stdout);
+    assert!(inner.status.success() && said.contains("1 passed"), "{said}");
+}
+
+/// West of Greenwich, whatever the zone of the host that runs the tests: an hour of a night in autumn comes twice.
+#[test]
+fn the_zone_of_the_host_is_that_of_each_entrys_own_date_and_abbreviation() {
+    let name = "the_zone_of_the_host_is_that_of_each_entrys_own_date_and_abbreviation";
+    in_zone(name, "EST5EDT,M3.2.0,M11.1.0", || {
+        let line = |time: &str| {
+            format!(
+                "{time} [8] LOG:  checkpoint complete: wrote 9 buffers (0.1%); write=0.1 s, sync=0 s, total=0.1 s;\n"
+            )
+        };
+        let over = |times: &[&str], clocks: &RunClocks| {
+            let log: String = times.iter().map(|time| line(time)).collect();
+            let laid = server_log::lay_over(&server_log::parse(&log), clocks, "pg.log", Some(LogZone::Host));
+            laid.expect("laid over")
+        };
+        let ends = |laid: &server_log::LaidOver| -> Vec<u64> {
+            laid.events.iter().map(|event| event.end.0 - MS / 2).collect()
+        };
+        let laid = over(&["2026-11-22 01:26:05.000 EST", "2026-07-22 02:26:05.000 EDT"], &clocks());
+        assert_eq!((ends(&laid), laid.facts.outside), (vec![5 * S], 1));
+        assert_eq!(laid.facts.aligned_by, "wall time (EDT and EST taken as this host's zone), ±1.00 ms");
+        // From 2026-11-01 05:00 UTC on, an hour before clocks are set back from two o'clock to one.
+        let night = RunClocks::new(&[], 1_793_509_200 * S, Instant(7_200 * S));
+        let before = "2026-11-01 00:30:00.000 EDT";
+        let laid = over(&[before, "2026-11-01 01:30:00.000 EDT", "2026-11-01 01:30:00.000 EST"], &night);
+        assert_eq!((ends(&laid), laid.facts.trouble.as_deref()), (vec![1_800 * S, 5_400 * S], None));
+        let laid = over(&[before, "2026-11-01 01:30:00.000 XYZ", "2026-11-01 02:30:00.000 EST"], &night);
+        assert_eq!((laid.events.len(), laid.facts.outside), (0, 2));
+        let trouble = laid.facts.trouble.expect("one has no moment");
+        assert!(
+            trouble.contains("1 entries are of an hour that this host's clocks showed twice or never"),
+            "{trouble}"
+        );
+        assert!(trouble.contains("log_timezone = 'UTC'"), "{trouble}");
+    });
 }
 
 #[test]
@@ -225,10 +329,9 @@ fn a_log_is_evidence_only_of_the_time_that_it_covers() {
         // 2026-11-22T06:00:00Z
         RunClocks::new(&[], (1_795_327_200 + 60 * minute + second) * S, Instant(seconds * S))
     };
-    let entry = |at: &str, message: &str| format!("2026-11-22 {at}.000 UTC [8] LOG:  {message}\n");
     let total = "checkpoint complete: wrote 9 buffers (0.1%); 0 WAL file(s) added, 0 removed, 0 recycled; write=0.1 s, sync=0.1 s, \
                  total=0.2 s; sync files=1, longest=0.1 s, average=0.1 s; distance=1 kB, estimate=1 kB";
-    let log = entry("06:26:05", "checkpoint starting: time") + &entry("06:26:06", total);
+    let log = entry("06:26:05", STARTING) + &entry("06:26:06", total);
     let trouble = |log: &str, begin: &str| {
         let log = server_log::parse(log);
         assert_eq!(log.happenings.len(), 1);

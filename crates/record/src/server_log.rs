@@ -22,6 +22,13 @@ impl ServerTold {
     /// What the detail of an event begins with that is from the server's log.
     pub const FROM_LOG: &'static str = "server log: ";
 
+    /// What the detail of a checkpoint ends with that goes on, as far as its log tells: where the event ends is the end of the
+    /// run, or of the log.
+    pub const UNFINISHED: &'static str = "it had not ended when the log was read";
+
+    /// What the detail of a checkpoint has whose log begins within it: it is known by its own total.
+    pub const BEGUN_BEFORE: &'static str = "checkpoint whose begin is not in the log";
+
     /// The subject of its events.
     pub fn subject(self) -> &'static str {
         match self {
@@ -38,9 +45,19 @@ impl ServerTold {
     }
 
     /// Whether an event comes from a server's log: of a checkpoint, its begin and end are then known and not only a time
-    /// within which it was.
+    /// within which it was. But for [`ServerTold::is_unfinished`].
     pub fn is_from_log(event: &Event) -> bool {
         ServerTold::of(event).is_some() && event.detail.starts_with(ServerTold::FROM_LOG)
+    }
+
+    /// Whether an event comes from a server's log that has its end and not its begin.
+    pub fn is_begun_before(event: &Event) -> bool {
+        ServerTold::is_from_log(event) && event.detail.contains(ServerTold::BEGUN_BEFORE)
+    }
+
+    /// Whether an event comes from a server's log that does not have its end: it is taken to go on to the run's end.
+    pub fn is_unfinished(event: &Event) -> bool {
+        ServerTold::is_from_log(event) && event.detail.ends_with(ServerTold::UNFINISHED)
     }
 }
 
@@ -93,6 +110,13 @@ mod tests {
                 detail: format!("{}wal", ServerTold::FROM_LOG),
             };
             assert_eq!((ServerTold::of(&event), ServerTold::is_from_log(&event)), (Some(told), true));
+            let with = |words: String| {
+                let event = Event { detail: format!("{}{words}", ServerTold::FROM_LOG), ..event.clone() };
+                (ServerTold::is_begun_before(&event), ServerTold::is_unfinished(&event))
+            };
+            assert_eq!(with("wal".to_owned()), (false, false));
+            assert_eq!(with(format!("{}; 3 buffers", ServerTold::BEGUN_BEFORE)), (true, false));
+            assert_eq!(with(format!("wal; {}", ServerTold::UNFINISHED)), (false, true));
             let asked = Event { detail: "wrote for 120 ms".to_owned(), ..event.clone() };
             assert_eq!((ServerTold::of(&asked), ServerTold::is_from_log(&asked)), (Some(told), false));
             let fault = Event { kind: EventKind::Fault, ..event };

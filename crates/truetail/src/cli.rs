@@ -28,6 +28,7 @@ use examples::{
 /// them takes free text, which would swallow a flag that follows.
 const MAY_BE_NEGATIVE: &[&str] = &[
     "scale",
+    "server_log_zone",
     "rate",
     "capacity",
     "think",

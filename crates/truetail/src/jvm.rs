@@ -1,5 +1,6 @@
 //! `--jvm-log`: logs of JVMs as events of a recording.
 
+use crate::logs;
 use analysis::LaidOver;
 use anyhow::{Context, bail};
 use import::RunClocks;
@@ -130,10 +131,16 @@ impl JvmLogs {
         Laid { subject, path, laid }
     }
 
-    /// Puts the pauses of all logs into a recording that is about to end; gives what is to stand in its end. A log that leads
-    /// nowhere does not spoil the run: its facts say why, and so does a line for whoever waits.
+    /// Puts the pauses of all logs into a recording that is about to end; gives what is to stand in its end. See [`logs::keep`].
     pub(crate) fn record(&self, clocks: &RunClocks, events: &EventSink) -> Vec<JvmLogFacts> {
-        (0..self.logs.len()).map(|index| facts(events, self.lay_over(index, clocks, &[]))).collect()
+        let one = |index: usize| {
+            let Laid { subject, path, laid } = self.lay_over(index, clocks, &[]);
+            let file = path.display().to_string();
+            logs::keep(laid, events, &format!("--jvm-log {file}"), |error| {
+                jvm::failed(&subject, &file, error)
+            })
+        };
+        (0..self.logs.len()).map(one).collect()
     }
 
     /// For recordings that are there already: their events besides, and the facts. A server's pauses are placed by the clocks
@@ -177,11 +184,7 @@ impl JvmLogs {
             bail!("--jvm-log {}: {} has its pauses already", path.display(), recording.path().display());
         }
         let laid = laid.with_context(|| format!("--jvm-log {}", path.display()))?;
-        let over = LaidOver { recording: number, ..LaidOver::default() };
-        Ok(match is_shown {
-            true => LaidOver { events: laid.events, jvm_logs: vec![laid.facts], ..over },
-            false => LaidOver { repeated: laid.events, ..over },
-        })
+        Ok(logs::over_recording(number, is_shown, laid, |over, facts| over.jvm_logs.push(facts)))
     }
 }
 
@@ -211,17 +214,4 @@ struct Laid<'a> {
 fn is_failed(log: &JvmLogFacts) -> bool {
     let is_silent = log.pauses + log.stalls + log.summaries == 0;
     log.trouble.is_some() && (is_silent || log.aligned_by.is_empty())
-}
-
-fn facts(events: &EventSink, Laid { subject, path, laid }: Laid<'_>) -> JvmLogFacts {
-    match laid {
-        Ok(laid) => {
-            laid.events.into_iter().for_each(|event| events.happened(event));
-            laid.facts
-        }
-        Err(error) => {
-            crate::output::note(&format!("--jvm-log {}: {error}", path.display()));
-            jvm::failed(&subject, &path.display().to_string(), &error)
-        }
-    }
 }

@@ -5,7 +5,8 @@ use crate::server_log::ServerLogs;
 use analysis::LaidOver;
 use clap::Args;
 use import::RunClocks;
-use record::{EndOfRun, Recorder, Recording};
+use record::{EndOfRun, EventSink, Recorder, Recording};
+use std::fmt::Display;
 use std::path::PathBuf;
 use units::Instant;
 
@@ -69,4 +70,41 @@ impl Logs {
         end.jvm_logs = self.jvm.record(&clocks, &events);
         end.server_logs = self.server.record(&clocks, &events);
     }
+}
+
+/// Puts what a log tells into a recording that is about to end; gives the facts that are to stand in its end. A log that leads
+/// nowhere does not spoil the run: its facts say why, and so does a line for whoever waits. `name` is the log as its flag names it.
+pub(crate) fn keep<F, E: Display>(
+    laid: Result<import::LaidOver<F>, E>,
+    events: &EventSink,
+    name: &str,
+    failed: impl FnOnce(&E) -> F,
+) -> F {
+    match laid {
+        Ok(laid) => {
+            laid.events.into_iter().for_each(|event| events.happened(event));
+            laid.facts
+        }
+        Err(error) => {
+            crate::output::note(&format!("{name}: {error}"));
+            failed(&error)
+        }
+    }
+}
+
+/// What a log tells of the recording with this number. Where another recording shows it already, it is for attribution alone.
+pub(crate) fn over_recording<F>(
+    recording: usize,
+    is_shown: bool,
+    laid: import::LaidOver<F>,
+    add_facts: impl FnOnce(&mut LaidOver, F),
+) -> LaidOver {
+    let mut over = LaidOver { recording, ..LaidOver::default() };
+    if is_shown {
+        over.events = laid.events;
+        add_facts(&mut over, laid.facts);
+    } else {
+        over.repeated = laid.events;
+    }
+    over
 }

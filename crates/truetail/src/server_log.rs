@@ -1,9 +1,10 @@
 //! `--server-log`: PostgreSQL's own log as events of a recording.
 
+use crate::logs;
 use analysis::LaidOver;
 use anyhow::{Context, bail};
 use import::RunClocks;
-use import::server_log::{self, LogZone, ServerLog};
+use import::server_log::{self, LogZone, ServerLog, ServerLogError};
 use record::{EventSink, Recording, ServerLogFacts};
 use std::path::{Path, PathBuf};
 
@@ -41,23 +42,14 @@ impl ServerLogs {
         Ok(())
     }
 
-    /// Puts what all logs tell into a recording that is about to end; gives what is to stand in its end. A log that leads
-    /// nowhere does not spoil the run: its facts say why, and so does a line for whoever waits.
+    /// Puts what all logs tell into a recording that is about to end; gives what is to stand in its end. See [`logs::keep`].
     pub(crate) fn record(&self, clocks: &RunClocks, events: &EventSink) -> Vec<ServerLogFacts> {
         let one = |path: &PathBuf| {
             let file = path.display().to_string();
             let laid =
                 server_log::read(path).and_then(|log| server_log::lay_over(&log, clocks, &file, self.zone));
-            match laid {
-                Ok(laid) => {
-                    laid.events.into_iter().for_each(|event| events.happened(event));
-                    laid.facts
-                }
-                Err(error) => {
-                    crate::output::note(&format!("--server-log {file}: {error}"));
-                    server_log::failed(&file, &error)
-                }
-            }
+            let failed = |error: &ServerLogError| server_log::failed(&file, error);
+            logs::keep(laid, events, &format!("--server-log {file}"), failed)
         };
         self.paths.iter().map(one).collect()
     }
@@ -92,10 +84,6 @@ impl ServerLogs {
         }
         let laid = server_log::lay_over(log, &RunClocks::of(recording)?, &file, self.zone);
         let laid = laid.with_context(|| format!("--server-log {file}"))?;
-        let over = LaidOver { recording: number, ..LaidOver::default() };
-        Ok(match number {
-            0 => LaidOver { events: laid.events, server_logs: vec![laid.facts], ..over },
-            _ => LaidOver { repeated: laid.events, ..over },
-        })
+        Ok(logs::over_recording(number, number == 0, laid, |over, facts| over.server_logs.push(facts)))
     }
 }

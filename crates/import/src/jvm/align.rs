@@ -4,7 +4,8 @@ use super::JvmError;
 use super::pause::JvmLog;
 use super::stamp::{Reading, Stamp, carried};
 use crate::RunClocks;
-use crate::moment::{host_ahead_s, wall_time};
+use crate::local_time::{ZoneRules, ahead_of_utc_s, shown};
+use crate::moment::wall_time;
 use units::{Instant, Nanos};
 
 /// When a JVM started, as its user says.
@@ -44,24 +45,25 @@ pub(super) struct Way {
 }
 
 /// What turns the log's wall times into UTC.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Zone {
     /// They are.
     Utc,
     /// So many seconds ahead, as was given.
     Ahead(i64),
     /// This host's: stamp by stamp, since a JVM may be up for longer than summer time.
-    Host,
+    Host(ZoneRules),
 }
 
 impl Zone {
-    fn utc(self, local: Reading) -> Reading {
+    /// `None` where clocks showed the time twice, or never: no abbreviation stands beside it.
+    fn utc(self, local: Reading) -> Option<Reading> {
         let ahead_s = match self {
             Zone::Utc => 0,
             Zone::Ahead(ahead_s) => ahead_s,
-            Zone::Host => host_ahead_s(local.from_ns),
+            Zone::Host(rules) => ahead_of_utc_s(local.from_ns, "", rules)?,
         };
-        local.moved(-i128::from(ahead_s) * 1_000_000_000)
+        Some(local.moved(-i128::from(ahead_s) * 1_000_000_000))
     }
 }
 
@@ -75,11 +77,17 @@ enum Clock {
 const OTHER_HOST_NS: i128 = 1_000_000_000;
 
 impl Way {
-    /// Chooses: `CLOCK_MONOTONIC` where the log shows it and it is that of the run's host, else wall time.
+    /// Chooses: `CLOCK_MONOTONIC` where the log shows it and it is that of the run's host, else wall time. `rules` are those of
+    /// this host's zone.
     ///
     /// # Errors
     /// [`JvmError::NoClock`] and [`JvmError::NoMonotonic`] where nothing leads from one to the other.
-    pub(super) fn choose(log: &JvmLog, clocks: &RunClocks, start: Option<JvmStart>) -> Result<Way, JvmError> {
+    pub(super) fn choose(
+        log: &JvmLog,
+        clocks: &RunClocks,
+        start: Option<JvmStart>,
+        rules: ZoneRules,
+    ) -> Result<Way, JvmError> {
         let stamps = || log.pauses.iter().map(|pause| &pause.stamp).chain(&log.first).chain(&log.last);
         let has_slewed = stamps().any(|stamp| stamp.slewed.is_some());
         let slewed_since_start = log.slewed_since_start.get();
@@ -101,7 +109,7 @@ impl Way {
         if !has_wall && wall_since_start.is_none() {
             return Err(if by_slewed { JvmError::NoMonotonic } else { JvmError::NoClock });
         }
-        let (zone, zone_words) = zone(log, start);
+        let (zone, zone_words) = zone(log, start, rules);
         let mut words = match (has_wall, from_lines) {
             (false, None) => "wall time, by uptime and the start that was given".to_owned(),
             (false, Some(_)) => "wall time, by uptime".to_owned(),
@@ -128,7 +136,7 @@ impl Way {
     pub(super) fn place(&self, stamp: &Stamp, clocks: &RunClocks) -> Option<(Instant, Nanos)> {
         let direct = match self.by {
             Clock::Slewed => stamp.slewed,
-            Clock::Wall => stamp.wall.map(|wall| self.zone.utc(wall)),
+            Clock::Wall => stamp.wall.and_then(|wall| self.zone.utc(wall)),
         };
         let reading = carried(stamp.uptime, self.since_start, direct)?;
         let at = match self.by {
@@ -149,24 +157,57 @@ impl Way {
     }
 }
 
-/// What turns the log's local times into UTC, and in words: of this host's zone those of the log's first and last line.
-fn zone(log: &JvmLog, start: Option<JvmStart>) -> (Zone, String) {
+/// What turns the log's local times into UTC, and in words: of this host's zone those of the log's first and last line, as far as
+/// they are clear.
+fn zone(log: &JvmLog, start: Option<JvmStart>, rules: ZoneRules) -> (Zone, String) {
     if !log.is_local {
         return (Zone::Utc, String::new());
     }
-    let show = |offset_s: i64| {
-        let (sign, minutes) = (if offset_s < 0 { '-' } else { '+' }, offset_s.abs() / 60);
-        format!("UTC{sign}{:02}:{:02}", minutes / 60, minutes % 60)
-    };
-    let (zone, taken, whose) = match start {
-        Some(start) => (Zone::Ahead(start.offset_s), show(start.offset_s), "as the start that was given"),
+    let (zone, taken) = match start {
+        Some(start) => {
+            (Zone::Ahead(start.offset_s), format!("{}, as the start that was given", shown(start.offset_s)))
+        }
         None => {
-            let ahead =
-                |stamp: Option<Stamp>| host_ahead_s(stamp.and_then(|s| s.wall).map_or(0, |w| w.from_ns));
-            let (first, last) = (ahead(log.first), ahead(log.last));
-            let later = if first == last { String::new() } else { format!(", later {}", show(last)) };
-            (Zone::Host, show(first) + &later, "this host's zone")
+            let ahead = |stamp: Option<Stamp>| ahead_of_utc_s(stamp?.wall?.from_ns, "", rules);
+            let taken = match (ahead(log.first), ahead(log.last)) {
+                (Some(first), Some(last)) if first != last => {
+                    format!("{}, later {}, this host's zone", shown(first), shown(last))
+                }
+                (Some(one), _) | (None, Some(one)) => format!("{}, this host's zone", shown(one)),
+                (None, None) => "this host's zone".to_owned(),
+            };
+            (Zone::Host(rules), taken)
         }
     };
-    (zone, format!(" (without a zone in the log; taken as {taken}, {whose})"))
+    (zone, format!(" (without a zone in the log; taken as {taken})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::local_time::planted::{berlin, new_york};
+
+    /// OpenJ9 writes local times without any name beside them: of two moments neither is chosen.
+    #[test]
+    fn a_local_time_that_clocks_showed_twice_has_no_moment() {
+        let placed = |at: &str, rules: ZoneRules, start: Option<&str>| {
+            let line = format!("<exclusive-end timestamp=\"{at}\" durationms=\"5.000\" />\n");
+            let log = crate::jvm::parse(&format!("<verbosegc>\n{line}"));
+            let clocks = RunClocks::new(&[], 1_767_225_600_000_000_000, Instant(u64::MAX - 1)); // the begin of 2026
+            let start = start.map(|text| JvmStart::parse(text).expect("a moment"));
+            let way = Way::choose(&log, &clocks, start, rules).expect("a way");
+            let [pause] = log.pauses.as_slice() else { panic!("{log:?}") };
+            way.place(&pause.stamp, &clocks).map(|(at, _)| at.0 / 1_000_000_000)
+        };
+        let since_new_year = |days: u64, hours: u64| Some((days * 24 + hours) * 3_600 + 1_800);
+        // 2026-10-25 and 2026-11-01 are the days 297 and 304 after the first of January.
+        assert_eq!(placed("2026-10-25T01:30:00.000", berlin, None), since_new_year(296, 23));
+        assert_eq!(placed("2026-10-25T02:30:00.000", berlin, None), None);
+        assert_eq!(placed("2026-10-25T03:30:00.000", berlin, None), since_new_year(297, 2));
+        assert_eq!(placed("2026-11-01T00:30:00.000", new_york, None), since_new_year(304, 4));
+        assert_eq!(placed("2026-11-01T01:30:00.000", new_york, None), None);
+        assert_eq!(placed("2026-11-01T02:30:00.000", new_york, None), since_new_year(304, 7));
+        let start = Some("2026-11-01T01:00:00-05:00");
+        assert_eq!(placed("2026-11-01T01:30:00.000", new_york, start), since_new_year(304, 6));
+    }
 }

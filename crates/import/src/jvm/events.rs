@@ -5,6 +5,7 @@ use super::align::{JvmStart, Way};
 use super::pause::{JvmLog, JvmPause, ToldBy};
 use super::stamp::Stamp;
 use crate::RunClocks;
+use crate::coverage::{Coverage, Words, trouble};
 use crate::examples::numbered;
 use record::{Event, EventKind, JvmLogFacts, PauseReach};
 use std::path::Path;
@@ -47,14 +48,8 @@ impl JvmRole {
     }
 }
 
-/// A log as part of a recording.
-#[derive(Clone, PartialEq, Debug)]
-pub struct LaidOver {
-    /// Its pauses, stalls and summaries within the run, ordered by begin.
-    pub events: Vec<Event>,
-    /// What is known of it.
-    pub facts: JvmLogFacts,
-}
+/// A log as part of a recording: its pauses, stalls and summaries within the run.
+pub type LaidOver = crate::LaidOver<JvmLogFacts>;
 
 /// Lays a log over a run: by clocks, never by constants. `subject` is whose pauses they are (see [`JvmRole::subject`]),
 /// `file` the log's name for people.
@@ -84,7 +79,7 @@ pub fn lay_over(
         laid.facts.trouble = troubles.pop();
         return Ok(laid);
     }
-    let way = Way::choose(log, clocks, start)?;
+    let way = Way::choose(log, clocks, start, clock::local_zone)?;
     let mut worst = Nanos::ZERO;
     let mut unplaced = 0;
     for pause in &log.pauses {
@@ -93,8 +88,7 @@ pub fn lay_over(
             continue;
         };
         let begin = Instant(end.0.saturating_sub(pause.total.0));
-        // Instants begin with the epoch: what ended before it ends with it.
-        if end == Instant::EPOCH || begin > clocks.end() {
+        if clocks.is_outside(begin, end) {
             laid.facts.outside += 1;
             continue;
         }
@@ -104,13 +98,14 @@ pub fn lay_over(
         laid.events.push(Event { kind, begin, end, subject, detail: detail(pause) });
     }
     laid.facts.aligned_by = way.words(worst);
-    troubles.extend(not_covered(log, clocks, &way));
+    troubles.extend(coverage(log, clocks, &way).lacks(clocks, Words { program: "JVM", entry: "line" }));
     if unplaced > 0 {
         troubles.push(format!(
-            "{unplaced} pauses have no moment: their lines lack a clock, or the wall clock stepped there"
+            "{unplaced} pauses have no moment: their lines lack a clock, the wall clock stepped there, or this host's clocks \
+             showed their time twice or never (--jvm-start tells the zone)"
         ));
     }
-    laid.facts.trouble = (!troubles.is_empty()).then(|| troubles.join("; "));
+    laid.facts.trouble = trouble(troubles);
     laid.events.sort_by_key(|event| (event.begin, event.end));
     Ok(laid)
 }
@@ -133,25 +128,14 @@ fn tells_nothing(log: &JvmLog) -> Option<String> {
     })
 }
 
-/// Why a log says nothing of the run, or not of all of it, by the moments of its first and last line. A JVM that has no pause
-/// at the run's end logs nothing there, so that a log which reaches into the run counts up to its end.
-fn not_covered(log: &JvmLog, clocks: &RunClocks, way: &Way) -> Option<String> {
+/// What of the run it covers, by the moments of its first and last line.
+fn coverage(log: &JvmLog, clocks: &RunClocks, way: &Way) -> Coverage {
     let place = |stamp: &Option<Stamp>| way.place(&stamp.as_ref().copied()?, clocks).map(|(at, _)| at);
-    let (first, last) = (place(&log.first), place(&log.last));
-    let begin = first.map(|first| Nanos(first.0.saturating_sub(log.quiet_before.0)));
-    let other = "name the log that the JVM wrote during it";
-    if last == Some(Instant::EPOCH) {
-        Some(format!("its last line is from before the run: {other}"))
-    } else if begin.is_some_and(|begin| begin.0 > clocks.end().0) {
-        Some(format!("its first line is from after the run: {other}"))
-    } else if first.is_none() && last.is_none() {
-        Some("neither its first nor its last line has a moment".to_owned())
-    } else {
-        let late = begin.filter(|begin| *begin > Nanos::ZERO && !log.begins_with_jvm)?;
-        Some(format!(
-            "it begins {} after the run did: what the JVM logged before is not in it",
-            format_nanos(late)
-        ))
+    let quiet_before = |first: Instant| Instant(first.0.saturating_sub(log.quiet_before.0));
+    Coverage {
+        from: place(&log.first).map(quiet_before),
+        to: place(&log.last),
+        begins_with_program: log.begins_with_jvm,
     }
 }
 

@@ -4,18 +4,13 @@ use super::ServerLogError;
 use super::log::{Happening, ServerLog};
 use super::zone::{Explained, LogZone, Moment};
 use crate::RunClocks;
+use crate::coverage::{Coverage, Words, trouble};
 use crate::examples::numbered;
 use record::{Event, EventKind, ServerLogFacts, ServerTold};
 use units::{Instant, Nanos, format_nanos};
 
-/// A log as part of a recording.
-#[derive(Clone, PartialEq, Debug)]
-pub struct LaidOver {
-    /// What happened within the run, ordered by begin.
-    pub events: Vec<Event>,
-    /// What is known of the log.
-    pub facts: ServerLogFacts,
-}
+/// A log as part of a recording: what happened within the run.
+pub type LaidOver = crate::LaidOver<ServerLogFacts>;
 
 /// Lays a log over a run by wall time. `file` is its name for people; `zone` explains what abbreviations of zones mean.
 ///
@@ -27,65 +22,140 @@ pub fn lay_over(
     file: &str,
     zone: Option<LogZone>,
 ) -> Result<LaidOver, ServerLogError> {
-    let moments = log.happenings.iter().flat_map(|happening| [happening.begin, happening.end]);
-    let explained = Explained::new(moments, &log.zones, zone)?;
-    let mut facts = ServerLogFacts {
-        file: file.to_owned(),
-        format: log.format.to_owned(),
-        checkpoints_in_all: log.count(ServerTold::Checkpoint),
-        durations: log.durations,
-        others: log.others,
-        not_understood: log.not_understood,
-        examples: numbered(&log.examples),
-        ..ServerLogFacts::default()
+    let ends = |happening: &Happening| happening.end.into_iter().chain([happening.begin]);
+    let covers = log.covers.filter(|_| !log.happenings.is_empty());
+    let moments =
+        log.happenings.iter().flat_map(ends).chain(covers.into_iter().flat_map(<[Moment; 2]>::from));
+    let explained = Explained::new(moments, &log.zones, zone, clock::local_zone)?;
+    let mut laid = LaidOver {
+        events: Vec::new(),
+        facts: ServerLogFacts {
+            file: file.to_owned(),
+            format: log.format.to_owned(),
+            checkpoints_in_all: log.count(ServerTold::Checkpoint),
+            durations: log.durations,
+            others: log.others,
+            not_understood: log.not_understood,
+            examples: numbered(&log.examples),
+            ..ServerLogFacts::default()
+        },
     };
-    let mut events = Vec::new();
-    let mut unplaced = 0;
-    for happening in &log.happenings {
-        let place = |moment: &Moment| clocks.instant_of_wall(explained.wall_ns(moment));
-        let (Some(begin), Some(end)) = (place(&happening.begin), place(&happening.end)) else {
-            unplaced += 1;
-            continue;
-        };
-        // Instants begin with the epoch: what ended before it ends with it.
-        if end == Instant::EPOCH || begin > clocks.end() {
-            facts.outside += 1;
-            continue;
-        }
-        let event = event(happening, begin.min(end), end);
-        count(&mut facts, happening.what, end - event.begin);
-        events.push(event);
-    }
     if !log.happenings.is_empty() {
-        facts.aligned_by = aligned_by(log, &explained);
+        laid.facts.aligned_by = aligned_by(log, &explained);
+        laid.facts.trouble = trouble(Placing { log, clocks, explained }.place_all(&mut laid));
     }
-    let mut troubles: Vec<String> = not_covered(log, clocks, &explained).into_iter().collect();
-    if unplaced > 0 {
-        troubles.push(format!(
-            "{unplaced} entries have no moment: the wall clock stepped there, or they are before 1970"
-        ));
-    }
-    facts.trouble = (!troubles.is_empty()).then(|| troubles.join("; "));
-    events.sort_by_key(|event| (event.begin, event.end));
-    Ok(LaidOver { events, facts })
+    laid.events.sort_by_key(|event| (event.begin, event.end));
+    Ok(laid)
 }
 
-/// Why a log that tells of something says nothing of the run, or not of all of it. A server that does nothing writes nothing, so
-/// that a log which reaches into the run counts to its end.
-fn not_covered(log: &ServerLog, clocks: &RunClocks, explained: &Explained) -> Option<String> {
-    let (first, last) = log.covers.filter(|_| !log.happenings.is_empty())?;
-    let place = |ns: i128| clocks.instant_of_wall(ns);
-    // Its digits were cut off: as early as it may have been.
-    let (first, last) = (place(explained.wall_ns(&first) - first.unit_ns)?, place(explained.wall_ns(&last))?);
-    let other = "name the log that the server wrote during it";
-    if last == Instant::EPOCH {
-        Some(format!("its last entry is from before the run: {other}"))
-    } else if first > clocks.end() {
-        Some(format!("its first entry is from after the run: {other}"))
-    } else {
-        let late =
-            Some(first - Instant::EPOCH).filter(|late| *late > Nanos::ZERO && !log.begins_with_server)?;
-        Some(format!("it begins {} after the run did: what was before is not in it", format_nanos(late)))
+/// A checkpoint that is older than this has ended, though the log does not say so: the longest `checkpoint_timeout` there is, after
+/// which the next one is due.
+const LONGEST_OPEN: Nanos = Nanos::from_secs(86_400);
+
+/// Why something has no moment.
+enum Unplaced {
+    /// What its zone was ahead of UTC is not known.
+    Zone,
+    /// No instant of the run belongs to its wall time.
+    Clock,
+}
+
+/// From moments of a log to a run.
+struct Placing<'a> {
+    log: &'a ServerLog,
+    clocks: &'a RunClocks,
+    explained: Explained<'a>,
+}
+
+impl Placing<'_> {
+    /// Makes events of all that happened; gives what there is to complain of.
+    fn place_all(&self, laid: &mut LaidOver) -> Vec<String> {
+        let (mut of_zone, mut of_clock) = (0_u64, 0_u64);
+        let mut goes_on = None;
+        for happening in &self.log.happenings {
+            let (begin, end) = match self.interval(happening) {
+                Ok(interval) => interval,
+                Err(Unplaced::Zone) => {
+                    of_zone += 1;
+                    continue;
+                }
+                Err(Unplaced::Clock) => {
+                    of_clock += 1;
+                    continue;
+                }
+            };
+            if self.clocks.is_outside(begin, end) {
+                laid.facts.outside += 1;
+                continue;
+            }
+            if happening.end.is_none() {
+                goes_on = Some(happening.begin);
+            }
+            let event = event(happening, begin.min(end), end);
+            count(&mut laid.facts, happening.what, end - event.begin);
+            laid.events.push(event);
+        }
+        let mut troubles: Vec<String> = self.not_covered(goes_on).into_iter().collect();
+        if of_zone > 0 {
+            troubles.push(format!(
+                "{of_zone} entries are of an hour that this host's clocks showed twice or never, and their abbreviation does not \
+                 tell when: log with log_timezone = 'UTC'"
+            ));
+        }
+        if of_clock > 0 {
+            troubles.push(format!(
+                "{of_clock} entries have no moment: the wall clock stepped there, or they are before 1970"
+            ));
+        }
+        troubles
+    }
+
+    fn place(&self, moment: &Moment) -> Result<Instant, Unplaced> {
+        let wall_ns = self.explained.wall_ns(moment).ok_or(Unplaced::Zone)?;
+        self.clocks.instant_of_wall(wall_ns).ok_or(Unplaced::Clock)
+    }
+
+    fn interval(&self, happening: &Happening) -> Result<(Instant, Instant), Unplaced> {
+        let begin = self.place(&happening.begin)?;
+        let end = match &happening.end {
+            Some(end) => self.place(end)?,
+            None => self.end_of_open(&happening.begin)?,
+        };
+        Ok((begin, end))
+    }
+
+    /// Until when a checkpoint went on that has no end in the log: the log's last entry at least, and the run's end, since the log was
+    /// read after it. Not so where it would be too old by then: that is another time's log.
+    fn end_of_open(&self, begin: &Moment) -> Result<Instant, Unplaced> {
+        let (_, last) = self.log.covers.unwrap_or((*begin, *begin));
+        let told = self.place(&last);
+        match self.clocks.end().filter(|_| self.age(begin).is_some_and(|age| age <= LONGEST_OPEN)) {
+            Some(end) => Ok(told.unwrap_or(end).max(end)),
+            None => told,
+        }
+    }
+
+    /// How long before the run it was.
+    fn age(&self, moment: &Moment) -> Option<Nanos> {
+        Some(self.clocks.before_run(self.explained.wall_ns(moment)?))
+    }
+
+    /// `goes_on` is the begin of a checkpoint that is taken to reach to the run's end.
+    fn not_covered(&self, goes_on: Option<Moment>) -> Option<String> {
+        let (first, last) = self.log.covers?;
+        let words = Words { program: "server", entry: "entry" };
+        // Its digits were cut off: as early as it may have been.
+        let earliest = || self.clocks.instant_of_wall(self.explained.wall_ns(&first)? - first.unit_ns);
+        let to = self.place(&last).ok();
+        if let Some(age) = goes_on.filter(|_| to == Some(Instant::EPOCH)).and_then(|begin| self.age(&begin)) {
+            return Some(format!(
+                "it does not tell of the run itself: a checkpoint that began {} before it was not over, and is taken to go on to \
+                 the run's end; if the server has begun another log since, name that one",
+                format_nanos(age)
+            ));
+        }
+        let coverage = Coverage { from: earliest(), to, begins_with_program: self.log.begins_with_server };
+        coverage.lacks(self.clocks, words)
     }
 }
 
@@ -111,7 +181,8 @@ fn count(facts: &mut ServerLogFacts, what: ServerTold, length: Nanos) {
 }
 
 fn aligned_by(log: &ServerLog, explained: &Explained) -> String {
-    let units = log.happenings.iter().map(|happening| happening.end.unit_ns).max().unwrap_or(1);
+    let moments = log.happenings.iter().map(|happening| happening.end.unwrap_or(happening.begin));
+    let units = moments.map(|moment| moment.unit_ns).max().unwrap_or(1);
     let off = Nanos(u64::try_from(units).unwrap_or(u64::MAX));
     format!("wall time{}, ±{off}", explained.words)
 }

@@ -16,19 +16,19 @@ pub struct Happening {
     pub what: ServerTold,
     /// From when; of a checkpoint the line of its begin or, if that is earlier, its own total before its end.
     pub begin: Moment,
-    /// Until when.
-    pub end: Moment,
+    /// Until when; `None` for a checkpoint that had not ended when the log was read, as far as it tells.
+    pub end: Option<Moment>,
     /// In words.
     pub detail: String,
-    /// Number of the line that told its end, from 1.
+    /// Number of the line that told its end, or its begin where there is none, from 1.
     pub line: usize,
 }
 
 impl Happening {
-    /// How long, as far as zones need no explaining: both times are of one log.
-    pub fn length(&self) -> Nanos {
+    /// How long, as far as zones need no explaining: both times are of one log. `None` without an end.
+    pub fn length(&self) -> Option<Nanos> {
         let at = |moment: &Moment| moment.local_ns - i128::from(moment.before.0);
-        Nanos(u64::try_from(at(&self.end) - at(&self.begin)).unwrap_or(0))
+        Some(Nanos(u64::try_from(at(&self.end?) - at(&self.begin)).unwrap_or(0)))
     }
 }
 
@@ -91,6 +91,16 @@ struct Wait {
     line: usize,
 }
 
+/// A checkpoint that goes on.
+#[derive(Debug)]
+struct Begun {
+    at: Moment,
+    why: String,
+    /// 0 where the prefix does not tell.
+    pid: u32,
+    line: usize,
+}
+
 /// Reads lines one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
@@ -98,11 +108,9 @@ pub(super) struct Reader {
     splitter: Splitter,
     /// An entry whose further lines may come.
     begun: Option<Entry>,
-    /// A checkpoint that goes on: its begin, why, and the line.
-    checkpoint: Option<(Moment, String, usize)>,
+    checkpoint: Option<Begun>,
     /// By process.
     waits: BTreeMap<u32, Wait>,
-    last: Option<Moment>,
 }
 
 /// Messages whose further lines matter, and how long they may get, bytes.
@@ -151,21 +159,20 @@ impl Reader {
 
     fn entry(&mut self, entry: Entry) {
         let Entry { at, pid, is_error, message, line } = entry;
-        self.last = Some(at);
         let begins =
             || message.starts_with("starting PostgreSQL ") || message.starts_with("database system was ");
         self.log.begins_with_server |= self.log.covers.is_none() && begins();
         self.log.covers = Some((self.log.covers.map_or(at, |covers| covers.0), at));
         match messages::read(&message) {
             Message::CheckpointBegins(why) => {
-                self.end_checkpoint(at);
-                self.checkpoint = Some((at, why, line));
+                self.abandon_checkpoint(at);
+                self.checkpoint = Some(Begun { at, why, pid, line });
             }
             Message::CheckpointEnds(total, did) => {
                 let by_total = Moment { before: total, ..at };
                 let (begin, why) = match self.checkpoint.take() {
-                    Some((begin, why, _)) => (earlier(begin, by_total), why),
-                    None => (by_total, "checkpoint whose begin is not in the log".to_owned()),
+                    Some(begun) => (earlier(begun.at, by_total), begun.why),
+                    None => (by_total, ServerTold::BEGUN_BEFORE.to_owned()),
                 };
                 self.tell(ServerTold::Checkpoint, (begin, at), format!("{why}; {did}"), line);
             }
@@ -183,29 +190,46 @@ impl Reader {
                 self.tell(ServerTold::LockWait, (Moment { before: waited, ..at }, at), detail, line);
             }
             Message::Interrupted => {
-                self.end_checkpoint(at);
+                self.abandon_checkpoint(at);
                 self.end_waits();
                 self.log.others += 1;
             }
             Message::Duration => self.log.durations += 1,
             Message::Other => {
                 self.log.others += 1;
+                if is_error && self.checkpoint.as_ref().is_some_and(|begun| begun.pid == pid && pid > 0) {
+                    self.abandon_checkpoint(at);
+                }
                 if is_error && let Some(wait) = self.waits.remove(&pid) {
                     self.given_up(pid, Wait { known: at, ..wait });
                 }
             }
-            Message::Broken => self.log.misunderstood(line, &message),
+            Message::Broken => {
+                if messages::ends_checkpoint(&message) {
+                    self.abandon_checkpoint(at);
+                }
+                self.log.misunderstood(line, &message);
+            }
         }
     }
 
     fn tell(&mut self, what: ServerTold, (begin, end): (Moment, Moment), detail: String, line: usize) {
-        self.log.happenings.push(Happening { what, begin, end, detail, line });
+        self.log.happenings.push(Happening { what, begin, end: Some(end), detail, line });
     }
 
-    /// One that did not complete, as far as the log tells: it went on until `at` at most.
-    fn end_checkpoint(&mut self, at: Moment) {
-        if let Some((begin, why, line)) = self.checkpoint.take() {
+    /// One that did not complete: it went on until `at` at most.
+    fn abandon_checkpoint(&mut self, at: Moment) {
+        if let Some(Begun { at: begin, why, line, .. }) = self.checkpoint.take() {
             self.tell(ServerTold::Checkpoint, (begin, at), format!("{why}; its end is not in the log"), line);
+        }
+    }
+
+    /// One that nothing ended before the log did. The server goes on with it, and how long is not known.
+    fn leave_checkpoint_open(&mut self) {
+        if let Some(Begun { at: begin, why, line, .. }) = self.checkpoint.take() {
+            let detail = format!("{why}; {}", ServerTold::UNFINISHED);
+            let what = ServerTold::Checkpoint;
+            self.log.happenings.push(Happening { what, begin, end: None, detail, line });
         }
     }
 
@@ -225,9 +249,7 @@ impl Reader {
         if let Some(row) = self.splitter.open_row() {
             self.log.given_up(&row);
         }
-        if let Some(last) = self.last {
-            self.end_checkpoint(last);
-        }
+        self.leave_checkpoint_open();
         self.end_waits();
         self.log.happenings.sort_by_key(|happening| happening.line);
         self.log.zones = self.splitter.zones;

@@ -26,18 +26,27 @@ pub(super) enum Message {
     Broken,
 }
 
+const CHECKPOINTS: [&str; 2] = ["checkpoint", "restartpoint"];
+const COMPLETE: &str = " complete";
+
+/// Whether a message tells that a checkpoint has ended, whatever else it tells.
+pub(super) fn ends_checkpoint(message: &str) -> bool {
+    let rest = CHECKPOINTS.iter().find_map(|kind| message.strip_prefix(kind));
+    rest.is_some_and(|rest| rest.starts_with(COMPLETE))
+}
+
 /// Reads a message. Those of a standby's restartpoints are as those of checkpoints.
 pub(super) fn read(message: &str) -> Message {
     let told = |found: Option<Message>| found.unwrap_or(Message::Broken);
-    for kind in ["checkpoint", "restartpoint"] {
+    for kind in CHECKPOINTS {
         let Some(rest) = message.strip_prefix(kind) else { continue };
         if let Some(reason) = rest.strip_prefix(" starting:") {
             let reason = reason.trim();
             let reason = if reason.is_empty() { "no reason" } else { reason };
             return Message::CheckpointBegins(format!("{kind}: {reason}"));
         }
-        if let Some(rest) = rest.strip_prefix(" complete: ") {
-            return told(complete(rest));
+        if let Some(rest) = rest.strip_prefix(COMPLETE) {
+            return told(rest.strip_prefix(": ").and_then(complete));
         }
     }
     if message.starts_with("automatic ") {

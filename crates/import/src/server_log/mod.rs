@@ -6,8 +6,10 @@
 //! ```
 //!
 //! A checkpoint reaches from the line of its begin, or its own total before its end where that is earlier, to the line of
-//! its end: exact to the log's millisecond, where asking the server each so often gives a window. Vacuums and waits for locks are told at their end, with their length. All else is
-//! counted and left alone. A log never fails to be read: lines that are not understood are counted, and the first are kept.
+//! its end: exact to the log's millisecond, where asking the server each so often gives a window. One that had not ended when
+//! the log was read goes on, as far as anybody knows, and reaches to the end of the run. Vacuums and waits for locks are told
+//! at their end, with their length. All else is counted and left alone. A log never fails to be read: lines that are not
+//! understood are counted, and the first are kept.
 //!
 //! Times are wall times in a zone that the log names by its abbreviation. UTC and offsets (`+03`) are clear; of any other, such as
 //! `CET` or `IST`, somebody has to say what it means ([`LogZone`]). `docs/server-log.md` has the settings to log with.
@@ -19,7 +21,7 @@
 //!      2026-11-22 06:26:05.539 UTC [17718] LOG:  checkpoint complete: wrote 1060 buffers (12.9%); 0 WAL file(s) added, \
 //!      0 removed, 0 recycled; write=0.027 s, sync=0.010 s, total=0.064 s; sync files=3, longest=0.006 s, average=0.004 s\n",
 //! );
-//! assert_eq!(log.happenings[0].length().0, 64_000_000);
+//! assert_eq!(log.happenings[0].length(), Some(units::Nanos(64_000_000)));
 //! ```
 
 mod entries;

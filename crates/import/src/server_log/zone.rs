@@ -1,7 +1,8 @@
 //! When an entry was written: wall time, in a zone that may have to be explained.
 
 use super::ServerLogError;
-use crate::moment::{decimal, host_ahead_s, wall_time};
+use crate::local_time::{ZoneRules, ahead_of_utc_s, shown};
+use crate::moment::{decimal, offset_s, wall_time};
 use std::collections::BTreeSet;
 use units::Nanos;
 
@@ -32,7 +33,8 @@ pub struct Moment {
 pub enum LogZone {
     /// By so many seconds ahead of UTC.
     Ahead(i64),
-    /// That of the host that reads the log, summer and winter.
+    /// That of the host that reads the log, in summer and in winter. In the hour that autumn has twice the abbreviation tells
+    /// which of the two it is; where it does not, an entry has no moment.
     Host,
 }
 
@@ -55,22 +57,7 @@ fn known(name: &str) -> Option<i64> {
     if ["UTC", "GMT", "UCT", "Z"].contains(&name) {
         return Some(0);
     }
-    let (sign, digits) = match name.as_bytes().first()? {
-        b'+' => (1, &name[1..]),
-        b'-' => (-1, &name[1..]),
-        _ => return None,
-    };
-    let (hours, minutes) = match digits.split_once(':') {
-        Some(parts) => parts,
-        None if digits.len() > 2 => digits.split_at_checked(digits.len() - 2)?,
-        None => (digits, "0"),
-    };
-    let number = |text: &str| -> Option<i64> {
-        let is_number = (1..=2).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
-        is_number.then(|| text.parse().ok())?
-    };
-    let (hours, minutes) = (number(hours)?, number(minutes)?);
-    (hours < 24 && minutes < 60).then_some(sign * (hours * 3_600 + minutes * 60))
+    offset_s(name)
 }
 
 /// The time that an entry begins with, and what comes after it: `2026-11-22 06:26:05.475 UTC [17718] …` of `%m` and `%t`, or
@@ -127,22 +114,27 @@ fn index_of(name: &str, zones: &mut Vec<String>) -> usize {
 }
 
 /// From the log's times to UTC.
-pub(super) struct Explained {
+pub(super) struct Explained<'a> {
     given: Option<LogZone>,
+    /// The log's abbreviations.
+    zones: &'a [String],
+    /// Those of [`LogZone::Host`].
+    rules: ZoneRules,
     /// In words, where it had to be.
     pub(super) words: String,
 }
 
-impl Explained {
-    /// Checks that each zone of `moments` means something.
+impl<'a> Explained<'a> {
+    /// Checks that each zone of `moments` means something. `rules` are those of this host's zone.
     ///
     /// # Errors
     /// [`ServerLogError::Zone`] and [`ServerLogError::Zones`]
     pub(super) fn new(
         moments: impl Iterator<Item = Moment>,
-        zones: &[String],
+        zones: &'a [String],
         given: Option<LogZone>,
-    ) -> Result<Explained, ServerLogError> {
+        rules: ZoneRules,
+    ) -> Result<Explained<'a>, ServerLogError> {
         let named = moments.filter_map(|moment| match moment.zone {
             Zone::Named(index) => zones.get(index).map(String::as_str),
             Zone::Ahead(_) => None,
@@ -154,29 +146,32 @@ impl Explained {
             ([first, ..], None) => return Err(ServerLogError::Zone { zone: (*first).to_owned() }),
             ([_, _, ..], Some(LogZone::Ahead(_))) => return Err(ServerLogError::Zones { zones: names }),
             (_, Some(LogZone::Host)) => format!(" ({names} taken as this host's zone)"),
-            (_, Some(LogZone::Ahead(ahead_s))) => {
-                let (sign, minutes) = (if ahead_s < 0 { '-' } else { '+' }, ahead_s.abs() / 60);
-                format!(" ({names} taken as UTC{sign}{:02}:{:02}, as given)", minutes / 60, minutes % 60)
-            }
+            (_, Some(LogZone::Ahead(ahead_s))) => format!(" ({names} taken as {}, as given)", shown(ahead_s)),
         };
-        Ok(Explained { given, words })
+        Ok(Explained { given, zones, rules, words })
     }
 
-    /// Since 1970, ns: the middle of what the moment may be.
-    pub(super) fn wall_ns(&self, moment: &Moment) -> i128 {
+    /// Since 1970, ns: the middle of what the moment may be. `None` where this host's clocks showed the time twice and the
+    /// abbreviation does not tell when, or where they never showed it.
+    pub(super) fn wall_ns(&self, moment: &Moment) -> Option<i128> {
         let ahead_s = match (moment.zone, self.given) {
             (Zone::Ahead(ahead_s), _) | (Zone::Named(_), Some(LogZone::Ahead(ahead_s))) => ahead_s,
-            (Zone::Named(_), Some(LogZone::Host)) => host_ahead_s(moment.local_ns),
-            (Zone::Named(_), None) => 0,
+            (Zone::Named(index), Some(LogZone::Host)) => {
+                let name = self.zones.get(index).map_or("", String::as_str);
+                ahead_of_utc_s(moment.local_ns, name, self.rules)?
+            }
+            // Nobody asks for one that was not checked.
+            (Zone::Named(_), None) => return None,
         };
         let written = moment.local_ns - i128::from(ahead_s) * 1_000_000_000 + moment.unit_ns / 2;
-        written - i128::from(moment.before.0)
+        Some(written - i128::from(moment.before.0))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::local_time::planted::{berlin, new_york};
 
     fn read(text: &str) -> Option<(i128, i128, Zone, String)> {
         let mut zones = vec!["EST".to_owned()];
@@ -220,6 +215,31 @@ mod tests {
         ] {
             assert_eq!(read(bad), None, "{bad}");
         }
+    }
+
+    /// The same local time of one night in autumn, as the server wrote it before and after the clocks were set back.
+    #[test]
+    fn the_abbreviation_tells_which_of_the_two_hours_it_is() {
+        let cases = [
+            ("2026-11-01 01:30:00.000 EDT", "2026-11-01 05:30:00Z", new_york as ZoneRules),
+            ("2026-11-01 01:30:00.000 EST", "2026-11-01 06:30:00Z", new_york),
+            ("2026-10-25 02:30:00.000 CEST", "2026-10-25 00:30:00Z", berlin),
+            ("2026-10-25 02:30:00.000 CET", "2026-10-25 01:30:00Z", berlin),
+        ];
+        let placed = |text: &str, rules: ZoneRules| {
+            let mut zones = Vec::new();
+            let (moment, _) = written_at(text, &mut zones).expect("a time");
+            let explained = Explained::new([moment].into_iter(), &zones, Some(LogZone::Host), rules);
+            explained.expect("explained").wall_ns(&moment)
+        };
+        for (text, utc, rules) in cases {
+            let expected = wall_time(utc).map(|(ns, _)| ns + 500_000);
+            assert_eq!(placed(text, rules), expected, "{text}");
+        }
+        // Neither of the two is called this, and no clock of New York showed the other.
+        assert_eq!(placed("2026-11-01 01:30:00.000 XYZ", new_york), None);
+        assert_eq!(placed("2026-03-08 02:30:00.000 EST", new_york), None);
+        assert!(placed("2026-11-01 00:59:59.999 XYZ", new_york).is_some(), "there is one such time alone");
     }
 
     #[test]

@@ -106,6 +106,78 @@ fn a_log_is_laid_over_a_recording_that_is_there_already_and_refused_where_it_mea
     scratch.truetail(&["report", "c", "--server-log", "pg.log"]).refused(&["pg.log", "already"]);
 }
 
+/// A spread checkpoint lasts minutes, and the log is read when the load has ended: its begin is then all that there is.
+#[test]
+fn a_checkpoint_that_goes_on_when_the_run_ends_counts_up_to_there() {
+    let scratch = Scratch::new("server-log-unfinished");
+    let stamp = |ns: u64| format!("{}.{:03} [7]", ns / 1_000_000_000, ns / MS % 1_000);
+    for before_ms in [0, 30_000] {
+        let name = format!("{before_ms}");
+        let from = wall_time_ns() - before_ms * MS;
+        let log = format!(
+            "{} LOG:  connection received: host=[local]\n{} LOG:  checkpoint starting: time\n",
+            stamp(from - 1_000 * MS),
+            stamp(from)
+        );
+        scratch.write("pg.log", &log);
+        scratch.truetail(&[&RUN[..], &["-o", &name, "--server-log", "pg.log"]].concat()).judged();
+        let recording = scratch.recording(&name);
+        let all = events(&recording, EventKind::Other);
+        let [event] = &checkpoints(&all)[..] else { panic!("{all:?}") };
+        assert!(ServerTold::is_unfinished(event), "{event:?}");
+        assert!(event.begin.0 < 500 * MS && event.end.0 >= 1_000 * MS, "{event:?}");
+        let facts = &recording.end().expect("an end").server_logs[0];
+        assert_eq!((facts.checkpoints, facts.outside), (1, 0), "{facts:?}");
+        let found = scratch.truetail(&["attribute", &name, "--json"]).judged().json();
+        let rows = found["attribution"]["causes"].as_array().expect("causes").clone();
+        let row = rows.iter().find(|row| row["cause"] == "checkpoint").expect("a row");
+        assert!(row["watched"] == true && row["intervals"] == 1, "{row}");
+    }
+}
+
+/// `2026-11-22 06:26:05.475` of nanoseconds since 1970. Hinnant, *chrono-Compatible Low-Level Date Algorithms*, `civil_from_days`.
+fn date_and_time(ns: u64) -> String {
+    let (days, rest_ms) = (ns / MS / 86_400_000, ns / MS % 86_400_000);
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_index = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
+    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let (minutes, ms) = (rest_ms / 60_000, rest_ms % 60_000);
+    let (hour, minute, second) = (minutes / 60, minutes % 60, ms / 1_000);
+    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{:03}", ms % 1_000)
+}
+
+/// A zone that is that of no host which runs tests: five hours and forty-five minutes west of Greenwich.
+#[test]
+fn the_zone_of_the_host_is_what_its_clocks_show() {
+    assert_eq!(date_and_time(1_795_328_765_475 * MS), "2026-11-22 06:26:05.475");
+    let scratch = Scratch::new("server-log-host");
+    let from = wall_time_ns();
+    scratch.truetail(&[&RUN[..], &["-o", "a"]].concat()).judged();
+    let mut log = String::new();
+    for n in 0..80_u64 {
+        let at = date_and_time(from + n * 100 * MS - (5 * 60 + 45) * 60_000 * MS);
+        let done = "wrote 9 buffers (0.1%); write=0.010 s, sync=0.0 s, total=0.010 s;";
+        let _ = writeln!(log, "{at} XST [7] LOG:  checkpoint complete: {done}");
+    }
+    scratch.write("local.log", &log);
+    let report = |zone: &str| {
+        let report = ["report", "a", "--server-log", "local.log", "--server-log-zone", zone, "--json"];
+        let page = scratch.run(scratch.command(&report).env("TZ", "XST5:45")).judged().json();
+        let facts = page["server_logs"][0].clone();
+        (facts["checkpoints"].as_u64().expect("a count"), facts["aligned_by"].as_str().map(str::to_owned))
+    };
+    let (count, words) = report("host");
+    assert!((5..=15).contains(&count), "{count}");
+    assert_eq!(words.as_deref(), Some("wall time (XST taken as this host's zone), ±1.00 ms"));
+    assert_eq!(report("-05:45").0, count, "the same as when it is said");
+    assert_eq!(report("UTC").0, 0);
+}
+
 /// A server's logs concern both clients and are shown once; a harness's log concerns the client that it is said to be of.
 #[test]
 fn of_several_recordings_each_log_concerns_those_that_it_should() {
