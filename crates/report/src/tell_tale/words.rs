@@ -165,6 +165,17 @@ mod tests {
     use units::Estimate;
 
     #[test]
+    fn a_ratio_that_timeouts_make_a_bound_says_so() {
+        let ratio = |bound: Bound, at_most: bool| {
+            let ratio = Estimate { bound, interval: Some((1.5, 2.7)), ..Estimate::exact(2.0, 3) };
+            ratio_words(&RoundsRatio { ratio, p_value: 0.1, at_most, knows_within: true })
+        };
+        assert_eq!(ratio(Bound::Exact, false), "2.00 [1.50, 2.70]");
+        assert_eq!(ratio(Bound::AtLeast, false), "≥2.00 [1.50, 2.70]");
+        assert_eq!(ratio(Bound::Exact, true), "≤2.00 [1.50, 2.70]");
+    }
+
+    #[test]
     fn numbers_have_as_many_digits_as_they_carry() {
         assert_eq!(
             [0.00001, 0.0001, 0.0342, 0.41, 1.0].map(p_words),

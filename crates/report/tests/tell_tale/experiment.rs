@@ -22,6 +22,24 @@ pub fn small() -> &'static TellTale {
     MADE.get_or_init(|| looked("small", few))
 }
 
+/// Rounds of which something is not known, or that are not to be believed.
+pub fn doubtful() -> &'static TellTale {
+    static MADE: OnceLock<TellTale> = OnceLock::new();
+    MADE.get_or_init(|| looked("doubtful", doubted))
+}
+
+fn doubted(directory: &Path) -> Vec<(Cell, Rounds)> {
+    let make = |harness: &str, plan: Planted| planted(directory, cell(harness, Open, Some(true)), &plan);
+    let pausing = Planted::pausing(2, 4, 20 * MS);
+    vec![
+        make("YCSB, Epsilon", Planted::new(1)),
+        make("YCSB, G1", Planted { broken_rounds: 1, ..pausing.clone() }),
+        make("YCSB, Serial", Planted { failed_rounds: 1, ..pausing.clone() }),
+        make("YCSB, Parallel", Planted { falls_behind: true, ..pausing }),
+        make("YCSB, ZGC", Planted { broken_rounds: 2, ..Planted::new(3) }),
+    ]
+}
+
 fn few(directory: &Path) -> Vec<(Cell, Rounds)> {
     let one = Planted { rounds: 1, ..Planted::pausing(1, 2, 20 * MS) };
     vec![

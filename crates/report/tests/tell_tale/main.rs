@@ -4,7 +4,7 @@ mod experiment;
 #[path = "../xml/mod.rs"]
 mod xml;
 
-use experiment::{experiment, small};
+use experiment::{doubtful, experiment, small};
 use report::text::TextOptions;
 use serde_json::Value;
 use testkit::browser::browser;
@@ -50,6 +50,36 @@ fn what_is_not_known_says_why() {
     {
         assert!(text.contains(words) && page.contains(words), "{words}");
     }
+}
+
+/// Rounds that were left out, that stay in although they are invalid, and of which no log tells: each is named, with its reason.
+#[test]
+fn what_is_not_to_be_believed_is_named() {
+    let text = report::tell_tale::text(doubtful(), &TextOptions { width: 1_000, colour: false });
+    let page = report::tell_tale::html(doubtful());
+    for out in [&text, &page] {
+        for says in [
+            "G1: its log does not tell: round 1: no clock leads from gc.log to the run",
+            "Serial: left out: round 1: its verdict is invalid: ",
+            "the run failed: the made disk is full",
+            "Parallel: round 3: the offered rate was not reached: ",
+            "; it stays in",
+        ] {
+            assert!(out.contains(says), "{says}: {text}");
+        }
+        let untold = "of 2 of 3 rounds the log does not tell (no clock leads from gc.log to the run), and the others have no pause";
+        assert!(out.contains(untold), "{text}");
+    }
+    // Of the round that is left out there is no figure beside those of others.
+    let (_, side_by_side) = page.split_once("The longest request / the longest pause").expect("the table");
+    let row = side_by_side.split("<tr").find(|row| row.contains("Serial")).expect("its row");
+    let cells: Vec<&str> = row.split("<td").skip(1).collect();
+    assert!(cells.len() == 3 && cells[0].contains('–') && !cells[1].contains('–'), "{row}");
+    let document = report::tell_tale::json(doubtful());
+    assert_eq!(document["cells"][1]["figures"]["untold_rounds"].as_array().map(Vec::len), Some(1));
+    assert_eq!(document["cells"][2]["figures"]["lost_rounds"].as_array().map(Vec::len), Some(1));
+    assert_eq!(document["cells"][2]["figures"]["rounds"][0]["number"], 2);
+    assert_eq!(document["cells"][4]["figures"]["whose_tail"], "log-trouble");
 }
 
 #[test]
