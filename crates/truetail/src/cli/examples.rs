@@ -124,13 +124,13 @@ pub(super) const EXPERIMENT_EXAMPLES: &str = "\
 Examples:
   truetail experiment --list                       the papers' claims that can be re-run
   truetail experiment tell-tale --list             cells, reasons, time
-  truetail experiment tell-tale                    some 20 minutes on two cores
+  truetail experiment tell-tale                    some 25 minutes on two cores
 Exit codes: 0 done, 2 could not be carried out.";
 
 pub(super) const TELL_TALE_EXAMPLES: &str = "\
 Examples:
   truetail experiment tell-tale --list
-  truetail experiment tell-tale -o telltale/                    some 20 minutes on two cores
+  truetail experiment tell-tale -o telltale/                    some 25 minutes on two cores
   truetail experiment tell-tale --preset paper --postgres postgres://app@db1/test
   truetail experiment tell-tale --only target=no-op,load=open --rate 50000/s --rounds 5
   truetail experiment tell-tale --jvm G1=,-XX:+UseG1GC --jvm 'J9=/opt/openj9,-Xgcpolicy:metronome'

@@ -9,7 +9,7 @@ pub(crate) struct TellTaleArguments {
     #[arg(long, help_heading = "What")]
     pub(crate) list: bool,
 
-    /// quick (small heaps, some 20 minutes on two cores) or paper (10 s + 60 s for each run, heaps of 8 GiB) [default: quick]
+    /// quick (small heaps, some 25 minutes on two cores) or paper (10 s + 60 s for each run, heaps of 8 GiB) [default: quick]
     #[arg(long, value_name = "NAME", help_heading = "What")]
     pub(crate) preset: Option<String>,
 

@@ -133,7 +133,7 @@ mod tests {
         let size = Size::of(&TellTaleArguments::default()).expect("a size");
         let bench = Bench { size: &size, found: &found, database: None, directory: Path::new("") };
         insta::assert_snapshot!(text(&planned, &bench), @r#"
-        preset quick: 17 cells, 3 rounds of each, about 6 min; 38 cells can't be run here
+        preset quick: 17 cells, 3 rounds of each, about 8 min; 38 cells can't be run here
 
         cells:
           NoOp on PostgreSQL, closed loop     truetail; YCSB, G1

@@ -16,7 +16,10 @@ fn without_an_end_it_was_cut_short() {
     let path = scratch.path("a/run.toml");
     let text = fs::read_to_string(&path).expect("run.toml");
     let end = text.find("\n[end]").expect("an end");
-    fs::write(&path, text[..end].replace("complete = true", "complete = false")).expect("written");
+    // As it was before its end was written: that, too, was a whole file.
+    let last = text.trim_end().lines().next_back().expect("a last line");
+    let begun = text[..end].replace("complete = true", "complete = false");
+    fs::write(&path, format!("{begun}\n{last}\n")).expect("written");
     let ended = scratch.truetail(&["report", "a"]).judged();
     assert!(ended.stdout.contains("cut short"), "{}", ended.stdout);
     assert_eq!(scratch.rows("a").len() as u64, scratch.recording("a").rows());
