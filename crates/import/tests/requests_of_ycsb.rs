@@ -143,6 +143,25 @@ fn a_rate_on_the_command_line_is_the_rate() {
     assert_eq!(asked(&run_with(BOTH, Some("-t -target 3000"), Some("-target 200"))), Some(3_000.0));
 }
 
+/// `-target` counts operations, of which reading and then writing a record is one: two requests, each with rows of its own.
+#[test]
+fn a_rate_of_operations_is_told_in_requests() {
+    let asked =
+        |rows: &str| run_with(rows, Some("-t -target 1000"), None).stated.asked.map(units::PerSecond::get);
+    let pairs: String = ["READ", "UPDATE", "READ-MODIFY-WRITE"]
+        .into_iter()
+        .flat_map(|name| {
+            (0..100).map(move |n| format!("{name},{},5\nIntended-{name},{},9\n", AT + n, AT + n))
+        })
+        .collect();
+    assert_eq!(asked(&pairs), Some(2_000.0));
+    // A hundred reads besides: 300 requests are 200 operations.
+    let reads: String =
+        (0..100).map(|n| format!("READ,{},5\nIntended-READ,{},9\n", AT + n, AT + n)).collect();
+    assert_eq!(asked(&format!("{pairs}{reads}")), Some(1_500.0));
+    assert_eq!(asked(&reads), Some(1_000.0));
+}
+
 /// Where rows of one operation alone are there twice, the response times that there are stay.
 #[test]
 fn an_operation_without_rows_from_the_schedule_is_counted_as_lacking_them() {

@@ -21,11 +21,15 @@ use crate::ycsb::{
 };
 use std::borrow::Cow;
 use std::collections::HashMap;
-use units::{Nanos, format_counted};
+use units::{Nanos, PerSecond, format_counted};
 
 const NAME: &str = "ycsb";
 /// Rows of one request lie no further apart, ms: they are written one right after the other.
 const APART_MS: u64 = 100;
+
+/// Reading and then writing a record: an operation of two requests, which have rows of their own.
+const PAIR: &str = "READ-MODIFY-WRITE";
+const INTENDED_PAIR: &str = "Intended-READ-MODIFY-WRITE";
 
 /// When a row was written, ms since the first of all, and how long its request took, µs.
 type RawRow = (u32, u32);
@@ -98,10 +102,8 @@ impl RawRows {
             return Ok(None);
         }
         crate::ycsb::finish_stated(&mut rows.stated);
-        if let Target::Rate(rate) = rows.target() {
-            rows.stated.asked = Some(rate);
-        }
         rows.join();
+        rows.stated.asked = rows.asked();
         Ok(Some(rows))
     }
 
@@ -191,6 +193,17 @@ impl RawRows {
             Some(rate @ Target::Rate(_)) => rate,
             _ => Target::Unknown,
         }
+    }
+
+    /// Requests per second that follow from the rate, which counts operations: a pair of reading and writing is one of them.
+    fn asked(&self) -> Option<PerSecond> {
+        let Target::Rate(rate) = self.target() else { return None };
+        let requests: usize = self.of_load().map(|(series, _)| series.rows.len()).sum();
+        let plain = self.places.get(PAIR).or_else(|| self.places.get(INTENDED_PAIR));
+        let pairs = plain.map_or(0, |at| self.series[*at].rows.len());
+        // Each pair is two requests; more pairs than that are of another run, or cut off.
+        let operations = requests.saturating_sub(pairs).max(requests.div_ceil(2)).max(1);
+        PerSecond::new(rate.get() * requests.max(1) as f64 / operations as f64)
     }
 
     /// Series whose requests are the load's, with what becomes of them.
@@ -303,7 +316,7 @@ impl RawRows {
         const BOTH: &str = "run it with -p measurement.interval=both, and hand over what it printed";
         let why = match self.printed() {
             Some(_) => "its property file (-P) may set it",
-            None => "its output, which begins with the command line, was not handed over",
+            None => "what it printed on stderr, which begins with the command line, was not handed over",
         };
         match (origin, self.target()) {
             (Origin::Sending, Target::Unlimited) | (Origin::Schedule | Origin::Mixed, Target::Rate(_)) => {
@@ -317,18 +330,18 @@ impl RawRows {
             ))),
             (Origin::Sending, Target::Rate(rate)) if self.interval() == Some("op") => Some(Gap::suspect(
                 format!(
-                    "YCSB was to make {} requests per second, and its rows count from sending: how late they were sent is in no \
+                    "YCSB was to make {:.0} requests per second, and its rows count from sending: how late they were sent is in no \
                      figure (coordinated omission)",
-                    rate.get()
+                    self.asked().unwrap_or(rate).get()
                 ),
                 BOTH,
             )),
             (Origin::Sending, Target::Rate(rate)) => Some(Gap::suspect(
                 format!(
-                    "YCSB was to make {} requests per second, and its rows do not say whether they count from the schedule or \
+                    "YCSB was to make {:.0} requests per second, and its rows do not say whether they count from the schedule or \
                      from sending: they are taken to count from sending, and how late they were sent is in no figure \
                      (coordinated omission)",
-                    rate.get()
+                    self.asked().unwrap_or(rate).get()
                 ),
                 BOTH,
             )),
