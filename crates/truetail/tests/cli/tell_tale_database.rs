@@ -144,7 +144,9 @@ fn no_failure_tells_a_password() {
     scratch.write("benchbase.jar", "");
     let flags = ["--jvm", &jvm, "--harness", &fake_binding(&scratch), "--harness", "benchbase=benchbase.jar"];
     let only = ["--only", "workload=noop|ycsb,target=postgresql,load=closed", "--rounds", "1", "-o", "exp"];
-    let ended = scratch.truetail(&[&EXPERIMENT[..], &flags, &only, &["--postgres", &url]].concat()).well();
+    let failing = [&EXPERIMENT[..], &flags, &only, &["--postgres", &url]].concat();
+    let ended = scratch.truetail(&failing).with_code(2);
+    assert!(ended.stderr.contains("no cell could be run: "), "{ended:?}");
     assert_untold(&ended.stderr, "stderr");
     assert_untold(&ended.stdout, "stdout");
     assert_not_in_files(&scratch.path("exp"));
@@ -203,10 +205,10 @@ fn two_experiments_on_one_server_leave_each_other_alone() {
     wait_until(&first, "its harness", || began.exists());
     let of_first = databases(&server);
     assert_eq!(of_first.len(), 2, "{of_first:?}");
-    let second = start(&arguments("jdk-2", "exit 3", "exp-2")).wait().well();
+    let second = start(&arguments("jdk-2", "exit 3", "exp-2")).wait().with_code(2);
     assert!(second.stderr.contains("1 of 1: round 1"), "{second:?}");
     assert_eq!(databases(&server), of_first);
     scratch.write("go", "");
-    first.wait().well();
+    first.wait().with_code(2);
     assert_eq!(databases(&server), Vec::<String>::new());
 }
