@@ -152,6 +152,16 @@ impl PgbenchLog {
             );
             gaps.push(Gap::suspect(text, "hand over the files of all threads, and log all transactions"));
         }
+        if let Some(processed) = self.summary.processed()
+            && processed < seen.logged - seen.failed
+        {
+            let text = format!(
+                "the log holds {} transactions that succeeded, and pgbench processed {}: it is not of this run alone",
+                format_count(seen.logged - seen.failed),
+                format_count(processed)
+            );
+            gaps.push(Gap::suspect(text, "hand over the logs of one run, with what that run printed"));
+        }
         if seen.failed > 0 {
             gaps.push(Gap::note(
                 "pgbench logs no time of transactions that failed: they count, and are in no quantile",

@@ -16,6 +16,7 @@ pub(crate) fn run(arguments: ImportArguments, json: bool) -> anyhow::Result<Ende
     }
     let quantiles = arguments.percentiles.as_deref().map(settings::parse_percentiles).transpose()?;
     let columns = arguments.map.as_deref().map(ColumnMap::parse).transpose()?;
+    each_once(&arguments.files)?;
     let (format, files) = format_and_files(&arguments.files, columns.as_ref())?;
     if columns.is_some() && format != Format::Csv {
         bail!("--map says which column is what, and {} has columns of its own; leave it out", format.name());
@@ -72,6 +73,20 @@ fn tell(imported: &Imported) {
         text += &format!("; {gaps} against its figures");
     }
     output::note(&text);
+}
+
+/// A file that is there twice would count its requests twice.
+fn each_once(files: &[PathBuf]) -> anyhow::Result<()> {
+    let mut known: Vec<PathBuf> = Vec::new();
+    for file in files {
+        // What is no file, such as a format's name, is looked at later.
+        let Ok(path) = file.canonicalize() else { continue };
+        if known.contains(&path) {
+            bail!("{} is there twice, and each of its requests would count twice: name it once", file.display());
+        }
+        known.push(path);
+    }
+    Ok(())
 }
 
 /// The format, named or guessed. A first word that is no format and no file is a mistyped format.

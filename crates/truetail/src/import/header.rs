@@ -80,6 +80,15 @@ pub(super) fn of_tool(request: &Request, tool: &str, model: LoadModel, sessions:
     }
 }
 
+/// The rate that the tool was asked for, as its own command line or summary says it; else, where its log names those that it
+/// did not send, what it had to send.
+fn offered(survey: &Survey) -> Option<PerSecond> {
+    let length = Nanos(survey.latest - survey.earliest);
+    let counted = (survey.skipped > 0 && length > Nanos::ZERO)
+        .then(|| PerSecond::of(survey.requests.saturating_add(survey.skipped), length));
+    survey.stated.asked.or(counted)
+}
+
 /// The tool's phases, and the warm-up before them.
 fn phases(request: &Request, survey: &Survey, sessions: u32) -> anyhow::Result<Vec<PhaseFacts>> {
     let at = |moment: u64| Instant(moment - survey.earliest);
@@ -89,8 +98,7 @@ fn phases(request: &Request, survey: &Survey, sessions: u32) -> anyhow::Result<V
         kind,
         begin,
         end,
-        // The tool's own command line or summary says it; of its requests, those that it did not send are missing.
-        offered: survey.stated.asked.map(|rate| (rate, rate)),
+        offered: offered(survey).map(|rate| (rate, rate)),
         sessions,
         // Which share each operation was meant to have is not told.
         mix: Vec::new(),

@@ -108,3 +108,45 @@ fn a_summary_of_a_rate_that_was_not_kept_says_so() {
     let report = scratch.truetail(&["import", "t.txt", "-o", "t", "--json"]).judged().json();
     assert!(!report["verdict"].to_string().contains("was to make"), "{report}");
 }
+
+/// A thousand transactions a second are due for five seconds, and seven of ten are skipped.
+#[test]
+fn transactions_that_were_not_sent_were_offered() {
+    let scratch = Scratch::new("import-skipped");
+    let mut lines = String::new();
+    for n in 0..5_000_u64 {
+        let (second, us) = (1_795_346_511 + n / 1_000, n % 1_000 * 1_000);
+        let time = if n % 10 < 7 { "skipped".to_owned() } else { "900".to_owned() };
+        let _ = writeln!(lines, "{} {n} {time} 0 {second} {us} 100", n % 4);
+    }
+    scratch.write("pgbench_log.1", &lines);
+    let import = ["import", "pgbench-log", "pgbench_log.1", "-o", "r", "--json"];
+    let found = scratch.truetail(&import).judged().json();
+    let rate = |name: &str| found["load"][name].as_f64().expect("a rate");
+    assert!((rate("offered_per_second") - 1_000.0).abs() < 2.0, "{found}");
+    assert!((rate("achieved_per_second") - 300.0).abs() < 2.0, "{found}");
+    assert!(of_rate(&found).expect("a reason").contains("offered rate was not reached: 30 %"), "{found}");
+    assert_eq!(found["verdict"]["state"], "invalid");
+}
+
+#[test]
+fn the_same_log_twice_or_more_than_a_run_made_is_not_believed() {
+    let scratch = Scratch::new("import-twice");
+    let log = |from: u64| -> String {
+        (0..100).map(|n| format!("0 {n} 248 0 1795346511 {}\n", from + n * 300)).collect()
+    };
+    scratch.write("pgbench_log.1", &log(10_000));
+    scratch.write("pgbench_log.2", &log(10_100));
+    let twice = ["import", "pgbench-log", "pgbench_log.1", "./pgbench_log.1", "-o", "r"];
+    scratch.truetail(&twice).refused(&["./pgbench_log.1 is there twice", "name it once"]);
+    assert!(!scratch.path("r").exists(), "nothing is left behind");
+
+    let printed = "pgbench (15.13)\nnumber of clients: 1\nnumber of threads: 1\n\
+        number of transactions actually processed: 100\nlatency average = 0.248 ms\ntps = 100.0 (without initial connection time)\n";
+    scratch.write("pgbench.out", printed);
+    let both = ["import", "pgbench-log", "pgbench_log.1", "pgbench_log.2", "pgbench.out", "-o", "r", "--json"];
+    let found = scratch.truetail(&both).judged().json();
+    assert_eq!(found["verdict"]["state"], "suspect", "{found}");
+    let reasons = found["verdict"]["reasons"].to_string();
+    assert!(reasons.contains("200 transactions that succeeded, and pgbench processed 100"), "{reasons}");
+}
