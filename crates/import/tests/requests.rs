@@ -2,6 +2,7 @@
 
 use import::{ColumnMap, Format, ImportError, Outputs, Request, Requests, Survey, Weight};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use testkit::fuzz::Fuzz;
 use units::Outcome;
 
@@ -18,7 +19,11 @@ struct File(PathBuf);
 
 impl File {
     fn new(name: &str, text: &[u8]) -> File {
-        let path = std::env::temp_dir().join(format!("truetail-requests-{}-{name}", std::process::id()));
+        // Tests of one process run side by side, some with files of one name.
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path =
+            std::env::temp_dir().join(format!("truetail-requests-{}-{number}-{name}", std::process::id()));
         std::fs::write(&path, text).expect("written");
         File(path)
     }

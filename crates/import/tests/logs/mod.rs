@@ -3,6 +3,7 @@
 
 use import::{ColumnMap, Format, ImportError, Outputs, Request, Requests, Survey, Weight};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 pub fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -17,7 +18,10 @@ pub struct File(pub PathBuf);
 
 impl File {
     pub fn new(name: &str, text: &[u8]) -> File {
-        let path = std::env::temp_dir().join(format!("truetail-logs-{}-{name}", std::process::id()));
+        // Tests of one process run side by side, some with files of one name.
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("truetail-logs-{}-{number}-{name}", std::process::id()));
         std::fs::write(&path, text).expect("written");
         File(path)
     }

@@ -82,7 +82,10 @@ fn each_once(files: &[PathBuf]) -> anyhow::Result<()> {
         // What is no file, such as a format's name, is looked at later.
         let Ok(path) = file.canonicalize() else { continue };
         if known.contains(&path) {
-            bail!("{} is there twice, and each of its requests would count twice: name it once", file.display());
+            bail!(
+                "{} is there twice, and each of its requests would count twice: name it once",
+                file.display()
+            );
         }
         known.push(path);
     }

@@ -144,7 +144,8 @@ fn the_same_log_twice_or_more_than_a_run_made_is_not_believed() {
     let printed = "pgbench (15.13)\nnumber of clients: 1\nnumber of threads: 1\n\
         number of transactions actually processed: 100\nlatency average = 0.248 ms\ntps = 100.0 (without initial connection time)\n";
     scratch.write("pgbench.out", printed);
-    let both = ["import", "pgbench-log", "pgbench_log.1", "pgbench_log.2", "pgbench.out", "-o", "r", "--json"];
+    let both =
+        ["import", "pgbench-log", "pgbench_log.1", "pgbench_log.2", "pgbench.out", "-o", "r", "--json"];
     let found = scratch.truetail(&both).judged().json();
     assert_eq!(found["verdict"]["state"], "suspect", "{found}");
     let reasons = found["verdict"]["reasons"].to_string();
