@@ -141,8 +141,15 @@ fn the_same_log_twice_or_more_than_a_run_made_is_not_believed() {
     scratch.truetail(&twice).refused(&["./pgbench_log.1 is there twice", "name it once"]);
     assert!(!scratch.path("r").exists(), "nothing is left behind");
 
-    let printed = "pgbench (15.13)\nnumber of clients: 1\nnumber of threads: 1\n\
-        number of transactions actually processed: 100\nlatency average = 0.248 ms\ntps = 100.0 (without initial connection time)\n";
+    let printed = "pgbench (15.13)\n\
+        transaction type: <builtin: select only>\n\
+        scaling factor: 1\n\
+        query mode: simple\n\
+        number of clients: 1\n\
+        number of threads: 1\n\
+        number of transactions actually processed: 100\n\
+        latency average = 0.248 ms\n\
+        tps = 100.000000 (without initial connection time)\n";
     scratch.write("pgbench.out", printed);
     let both =
         ["import", "pgbench-log", "pgbench_log.1", "pgbench_log.2", "pgbench.out", "-o", "r", "--json"];
