@@ -4,7 +4,7 @@
 //! are skipped without being buffered, so that a result of any size needs no memory; kept rows are indexed
 //! where they lie in the receive buffer.
 
-use crate::codec::{Garbage, HEADER, Inside, MESSAGE_LIMIT, header};
+use crate::codec::{Frame, Garbage, HEADER, Inside, MESSAGE_LIMIT, frame, header};
 use crate::server_error::ServerError;
 use driver::{OpError, Reply};
 use units::Outcome;
@@ -116,14 +116,17 @@ impl Replies {
         self.steps.get(command).map_or(Reply::default(), |step| step.reply)
     }
 
-    /// Index of the statement and offset of the row's body, for a kept row.
-    pub(crate) fn kept(&self, command: usize, row: usize) -> Option<(u32, usize)> {
+    /// Index of the statement and the row's body, for a row kept in `buffer`. It ends where its message does: what
+    /// a row claims to have beyond that belongs to others.
+    pub(crate) fn kept<'a>(&self, command: usize, row: usize, buffer: &'a [u8]) -> Option<(u32, &'a [u8])> {
         let step = self.steps.get(command)?;
         let Asked::Kept(statement) = step.asked else { return None };
         if row as u64 >= step.reply.rows {
             return None;
         }
-        self.rows.get(step.first_row as usize + row).map(|offset| (statement, *offset as usize))
+        let body_at = *self.rows.get(step.first_row as usize + row)? as usize;
+        let Frame { body, .. } = frame(buffer.get(body_at - HEADER..)?).ok()??;
+        Some((statement, body))
     }
 
     /// Reads messages from `buffer[at..]` and gives the position behind the last one that was whole. When the

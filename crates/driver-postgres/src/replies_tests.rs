@@ -71,8 +71,8 @@ fn feed(asked: &[Asked], bytes: &[u8], pieces: impl Iterator<Item = usize>) -> S
     }
     let kept = (0..asked.len())
         .flat_map(|command| (0..64).map(move |row| (command, row)))
-        .filter_map(|(command, row)| replies.kept(command, row))
-        .filter_map(|(_, offset)| field(buffer.get(offset..)?, 0)?.map(<[u8]>::to_vec))
+        .filter_map(|(command, row)| replies.kept(command, row, &buffer))
+        .filter_map(|(_, row)| field(row, 0)?.map(<[u8]>::to_vec))
         .collect();
     Seen {
         end,
@@ -172,6 +172,19 @@ fn a_counted_row_needs_no_room() {
     let end = Script::default().say(b'C', b"SELECT 1\0").ready();
     assert_eq!(replies.consume(&end.0, 0), Ok((end.0.len(), Progress::Ready)));
     assert_eq!(replies.reply(0), Reply { rows: 1, affected: 0 });
+}
+
+/// Found by the fuzz: a row of one byte whose field would be the next message.
+#[test]
+fn a_row_ends_where_its_message_does() {
+    let begun = Script::default().say(b'D', b"I");
+    let script = Script(begun.0.clone()).say(b'1', b"INSERT 0 4\0").say(b'2', b"");
+    let seen = whole(&[KEPT], &script.0);
+    assert_eq!(seen.end, Err(Garbage::Unexpected(b'1')));
+    assert_eq!(seen.kept, [b""; 0]);
+    assert_eq!(feed(&[KEPT], &script.0, std::iter::repeat(1)), seen);
+    let honest = begun.row(&[Some(b"whole")]);
+    assert_eq!(whole(&[KEPT], &honest.0).kept, [b"whole"]);
 }
 
 #[test]

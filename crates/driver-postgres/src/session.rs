@@ -211,9 +211,9 @@ impl Session for PostgresSession {
     }
 
     fn value(&self, command: usize, row: usize, column: usize) -> Option<ValueRef<'_>> {
-        let (statement, at) = self.replies.kept(command, row)?;
+        let (statement, body) = self.replies.kept(command, row, self.buffer.received())?;
         let column_type = self.statements.workload.get(statement as usize)?.column(column)?;
-        match replies::field(self.buffer.received().get(at..)?, column)? {
+        match replies::field(body, column)? {
             None => Some(Value::Null),
             Some(bytes) => column_type.decode(bytes),
         }
