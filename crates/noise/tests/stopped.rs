@@ -2,25 +2,18 @@
 
 #![cfg(target_os = "linux")]
 
-use clock::{Clock, LiveClock};
+mod itself;
+
+use clock::Clock;
+use itself::{again, clock, first_cpu, line};
 use noise::{Observer, ObserverSink, Places, Selection, Watch, registry};
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::io::BufReader;
 use std::sync::mpsc::{Sender, channel};
 use units::{Nanos, Ticks};
 
 /// Set for the process that is stopped.
 const STOPPED: &str = "TRUETAIL_NOISE_STOPPED";
 const PERIOD: Nanos = Nanos::from_millis(1);
-
-fn clock() -> LiveClock {
-    clock::calibrate(clock::ClockChoice::Monotonic).expect("the kernel's clock").start()
-}
-
-fn first_cpu() -> usize {
-    let found = std::thread::spawn(|| (0..1024).find(|cpu| clock::pin_to(*cpu))).join();
-    found.ok().flatten().expect("a CPU that may be used")
-}
 
 struct Told(Sender<(usize, f64, Ticks, Ticks)>);
 
@@ -59,37 +52,12 @@ fn watch_until_end_of_input() {
     println!("\nlongest {} of {length}", longest.1 as u64);
 }
 
-fn line(from: &mut impl BufRead, begin: &str) -> String {
-    let mut text = String::new();
-    loop {
-        text.clear();
-        assert!(from.read_line(&mut text).expect("a pipe") > 0, "the child has ended");
-        if text.starts_with(begin) {
-            return text;
-        }
-    }
-}
-
-/// Ends the child however the test ends.
-struct Ending(Child);
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn a_stopped_process_sees_its_stop() {
     if std::env::var_os(STOPPED).is_some() {
         return watch_until_end_of_input();
     }
-    let program = std::env::current_exe().expect("this test");
-    let mut command = Command::new(program);
-    command.args(["--exact", "a_stopped_process_sees_its_stop", "--nocapture"]).env(STOPPED, "1");
-    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("itself");
-    let mut child = Ending(child);
+    let mut child = again("a_stopped_process_sees_its_stop", STOPPED, "1");
     let mut said = BufReader::new(child.0.stdout.take().expect("a pipe"));
     line(&mut said, "watching");
     let pid = libc::pid_t::try_from(child.0.id()).expect("a process id");

@@ -4,11 +4,13 @@
 
 #![cfg(target_os = "linux")]
 
+mod itself;
+
 use clock::{Clock, LiveClock};
+use itself::{again, clock, first_cpu, line};
 use noise::who::{NAME, RAN, STOPPED};
 use noise::{Observer, ObserverSink, Places, Selection, Watch, registry};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use units::{Nanos, Ticks};
@@ -26,15 +28,6 @@ const TIMES: usize = 8;
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn clock() -> LiveClock {
-    clock::calibrate(clock::ClockChoice::Monotonic).expect("the kernel's clock").start()
-}
-
-fn first_cpu() -> usize {
-    let found = std::thread::spawn(|| (0..1024).find(|cpu| clock::pin_to(*cpu))).join();
-    found.ok().flatten().expect("a CPU that may be used")
 }
 
 /// Where it may work, it must.
@@ -86,34 +79,6 @@ fn observe(families: &str, cpu: usize, clock: LiveClock) -> (Observer, Receiver<
     let (observer, facts) = Observer::start(sources, Nanos::from_millis(50), clock, Told(tell));
     assert!(facts.iter().all(|source| source.available.is_ok()), "{facts:?}");
     (observer, told)
-}
-
-fn line(from: &mut impl BufRead, begin: &str) -> String {
-    let mut text = String::new();
-    loop {
-        text.clear();
-        assert!(from.read_line(&mut text).expect("a pipe") > 0, "the child has ended");
-        if text.starts_with(begin) {
-            return text;
-        }
-    }
-}
-
-/// Ends the child however the test ends.
-struct Ending(Child);
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// This program again, as the test of this name, with a variable set.
-fn again(test: &str, variable: &str, value: &str) -> Ending {
-    let mut command = Command::new(std::env::current_exe().expect("this test"));
-    command.args(["--exact", test, "--nocapture"]).env(variable, value);
-    Ending(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("itself"))
 }
 
 /// In the process that burns: for each line of its input, [`LENGTH`] with a priority that nobody else has; then says so.
