@@ -1,5 +1,7 @@
 //! SVG files as figures of a page, in the page's colours.
 
+use super::STYLE as OF_ALL;
+
 /// The style sheet for them.
 pub(super) const STYLE: &str = include_str!("../../assets/drawn.css");
 
@@ -35,4 +37,17 @@ pub(super) fn themed(svg: String) -> String {
     COLOURS
         .iter()
         .fold(svg, |svg, (colour, name)| svg.replace(&format!("\"{colour}\""), &format!("\"var({name})\"")))
+}
+
+/// A whole page without scripts, which reaches for nothing; `style` is what it has besides the style of all pages.
+pub(super) fn still_page(title: &str, style: &str, body: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; img-src data:; base-uri 'none'\">\n\
+         <link rel=\"icon\" href=\"data:,\">\n<title>{title} – truetail</title>\n\
+         <style>\n{OF_ALL}{STYLE}{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
+    )
 }

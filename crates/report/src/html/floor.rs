@@ -1,9 +1,9 @@
 //! What the measuring side itself costs: a page of its own, and a section of a run's.
 
-use super::drawn::{STYLE as DRAWN_STYLE, inline};
+use super::drawn::{inline, still_page};
 use super::head::{count, time_cell};
 use super::markup::{Column, Table, text};
-use super::{STYLE, section};
+use super::section;
 use crate::floor::{bounds, explained, network_note, order, problems, sentence, share_words};
 use crate::svg::floor_figure;
 use crate::text::capital;
@@ -17,15 +17,7 @@ pub fn floor_page(floor: &Floor) -> String {
     let body = heading(floor)
         + &section("quantiles", "Quantiles", &(parts(floor) + MEANING))
         + &section("figure", "Curves", &figure);
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; img-src data:; base-uri 'none'\">\n\
-         <link rel=\"icon\" href=\"data:,\">\n<title>floor – truetail</title>\n\
-         <style>\n{STYLE}{DRAWN_STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
-    )
+    still_page("floor", "", &body)
 }
 
 const MEANING: &str = "<p class=\"note\"><b>null</b>: nobody answers, in process; <b>echo</b>: a process that sends the same bytes \

@@ -2,9 +2,9 @@
 //!
 //! Without scripts: the figures are SVG within the page, whose colours follow the page's light or dark.
 
-use super::drawn::{STYLE as DRAWN_STYLE, inline};
+use super::drawn::{inline, still_page};
 use super::markup::{Column, Table, text};
-use super::{STYLE, section};
+use super::section;
 use crate::prove::{VERDICTS, factor_words, headline, worst_factor};
 use crate::svg::proof_figures;
 use crate::text::nosqlmark::{check_words, mean, ms, rate, threads};
@@ -45,15 +45,7 @@ pub fn prove_page(proof: &Proof) -> String {
         );
         body += &section("elasticity", "A second node joins", &(words + &figure("node-joins")));
     }
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; img-src data:; base-uri 'none'\">\n\
-         <link rel=\"icon\" href=\"data:,\">\n<title>proof – truetail</title>\n\
-         <style>\n{STYLE}{DRAWN_STYLE}{OWN_STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
-    )
+    still_page("proof", OWN_STYLE, &body)
 }
 
 fn heading(proof: &Proof) -> String {

@@ -2,9 +2,9 @@
 //!
 //! Without scripts: the figures are SVG within the page, whose colours follow the page's light or dark.
 
-use super::drawn::{STYLE as DRAWN_STYLE, inline};
+use super::drawn::{inline, still_page};
 use super::markup::{Column, Table, text};
-use super::{STYLE, section};
+use super::section;
 use crate::svg::tell_tale_figures;
 use crate::tell_tale::{
     METHOD, claim_sentences, correlation_words, few, finding_words, group_name, label, log_sentence,
@@ -47,15 +47,7 @@ pub fn tell_tale_page(tell_tale: &TellTale) -> String {
     }
     body += &log_effects(tell_tale);
     body += &section("method", "How it was tested", &format!("<p class=\"note\">{}</p>\n", text(METHOD)));
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; img-src data:; base-uri 'none'\">\n\
-         <link rel=\"icon\" href=\"data:,\">\n<title>tell-tale – truetail</title>\n\
-         <style>\n{STYLE}{DRAWN_STYLE}{OWN_STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
-    )
+    still_page("tell-tale", OWN_STYLE, &body)
 }
 
 fn folded(title: &str, content: &str) -> String {
