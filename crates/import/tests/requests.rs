@@ -1,74 +1,24 @@
 //! Logs of single requests: what becomes of each line, held against what the tools said of the same runs.
 
-use import::{ColumnMap, Format, ImportError, Outputs, Request, Requests, Survey, Weight};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+mod logs;
+
+use import::{Format, ImportError, Outputs, Request, Requests, Survey, Weight};
+use logs::{Besides, File, all, data, made, text};
+use std::path::PathBuf;
 use testkit::fuzz::Fuzz;
 use units::Outcome;
 
-fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
-}
-
-fn text(name: &str) -> String {
-    String::from_utf8_lossy(&std::fs::read(data(name)).expect("test data")).into_owned()
-}
-
-/// A file that is gone when the test is.
-struct File(PathBuf);
-
-impl File {
-    fn new(name: &str, text: &[u8]) -> File {
-        // Tests of one process run side by side, some with files of one name.
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path =
-            std::env::temp_dir().join(format!("truetail-requests-{}-{number}-{name}", std::process::id()));
-        std::fs::write(&path, text).expect("written");
-        File(path)
-    }
-}
-
-impl Drop for File {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-fn open(
-    format: Format,
-    printed: Option<&str>,
-    files: &[PathBuf],
-    map: Option<&str>,
-) -> Result<Requests, ImportError> {
-    let columns = map.map(|map| ColumnMap::parse(map).expect("a map"));
-    let found =
-        import::requests(format, Outputs { printed, files, columns: columns.as_ref(), command: None })?;
-    Ok(found.expect("single requests"))
-}
-
-fn all(requests: &Requests) -> Vec<Request> {
-    let mut found = Vec::new();
-    requests
-        .each::<ImportError>(|request| {
-            found.push(*request);
-            Ok(())
-        })
-        .expect("the same as in the first pass");
-    found
+fn open(format: Format, printed: Option<&str>, files: &[PathBuf]) -> Result<Requests, ImportError> {
+    logs::open(format, files, Besides { printed, ..Besides::default() })
 }
 
 fn read(format: Format, printed: Option<&str>, files: &[&str]) -> (Survey, Vec<Request>) {
     let files: Vec<PathBuf> = files.iter().map(|name| data(name)).collect();
-    let requests = open(format, printed, &files, None).expect("a log");
-    (requests.survey().clone(), all(&requests))
+    logs::read(format, &files, Besides { printed, ..Besides::default() }).expect("a log")
 }
 
 fn table(name: &str, text: &str, map: Option<&str>) -> Result<(Survey, Vec<Request>), String> {
-    let file = File::new(name, text.as_bytes());
-    let requests =
-        open(Format::Csv, None, std::slice::from_ref(&file.0), map).map_err(|error| error.to_string())?;
-    Ok((requests.survey().clone(), all(&requests)))
+    made(Format::Csv, name, text, Besides { map, ..Besides::default() })
 }
 
 fn mean(lengths: impl Iterator<Item = u64> + Clone) -> u64 {
@@ -153,14 +103,12 @@ fn benchbase_starts_are_seconds_and_latencies_microseconds() {
     assert_eq!(report.rows[0].count, Some(1_499));
     // OLTPBench's names.
     let old = File::new("old.csv", b"Transaction Type Index,Transaction Name,Start Time (microseconds),Latency (microseconds)\n3,Pay,1795246148.5,7\n");
-    let requests = open(Format::BenchBase, None, std::slice::from_ref(&old.0), None).expect("a log");
+    let requests = open(Format::BenchBase, None, std::slice::from_ref(&old.0)).expect("a log");
     assert_eq!(all(&requests)[0].completed, 1_795_246_148_500_007_000);
     // A start that really is in microseconds would be of another year.
     let wrong = File::new("wrong.csv", b"Transaction Type Index,Transaction Name,Start Time (microseconds),Latency (microseconds)\n3,Pay,5123456,7\n");
-    let error = open(Format::BenchBase, None, std::slice::from_ref(&wrong.0), None)
-        .err()
-        .expect("refused")
-        .to_string();
+    let error =
+        open(Format::BenchBase, None, std::slice::from_ref(&wrong.0)).err().expect("refused").to_string();
     assert!(error.contains("line 2: start `5123456` is before the year 2000"), "{error}");
 }
 
@@ -190,7 +138,7 @@ fn ycsb_rows_from_sending_and_from_the_schedule_are_joined() {
 fn ycsb_rows_that_are_not_in_one_order_are_not_joined() {
     let rows = "READ,1795247156328,100\nREAD,1795247156329,5000\nIntended-READ,1795247156328,200\nIntended-READ,1795247156329,4000\n";
     let file = File::new("order.csv", rows.as_bytes());
-    let requests = open(Format::Ycsb, None, std::slice::from_ref(&file.0), None).expect("rows");
+    let requests = open(Format::Ycsb, None, std::slice::from_ref(&file.0)).expect("rows");
     let found = all(&requests);
     assert_eq!(found.iter().filter_map(response).collect::<Vec<_>>(), [200_000, 4_000_000]);
     assert!(found.iter().all(|request| request.sent.is_none()));
@@ -198,7 +146,7 @@ fn ycsb_rows_that_are_not_in_one_order_are_not_joined() {
     // Of one series alone nobody knows what it counts from, unless the command line tells.
     let rows = "READ,1795247156328,100\nREAD-FAILED,1795247156329,5000\nCLEANUP,1795247156329,7\n";
     let file = File::new("alone.csv", rows.as_bytes());
-    let open = |printed| open(Format::Ycsb, printed, std::slice::from_ref(&file.0), None).expect("rows");
+    let open = |printed| open(Format::Ycsb, printed, std::slice::from_ref(&file.0)).expect("rows");
     let alone = open(None);
     assert!(suspects(alone.survey())[0].contains("do not say whether"), "{:?}", alone.survey());
     assert_eq!(
@@ -281,7 +229,7 @@ fn a_file_that_ends_within_a_line_is_said_to() {
         let file = File::new("cut", &whole.as_bytes()[..whole.len() - 3]);
         // What the last field of pgbench's lines is, its summary tells.
         let printed = (format == Format::PgbenchLog).then(|| self::text("pgbench-rate.txt"));
-        let requests = open(format, printed.as_deref(), std::slice::from_ref(&file.0), None).expect("a log");
+        let requests = open(format, printed.as_deref(), std::slice::from_ref(&file.0)).expect("a log");
         let line = whole.lines().count();
         assert!(
             suspects(requests.survey()).iter().any(|gap| gap.contains(&format!("ends within line {line}:"))),

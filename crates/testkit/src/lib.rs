@@ -9,12 +9,14 @@
 //! - [`redis`]: the same for Redis;
 //! - [`ycsb`]: YCSB's client with `bindings/ycsb`, built once;
 //! - [`browser`]: a real browser that opens a page, zooms it and looks at it;
+//! - [`base64`]: bytes as text, for logs that tests make;
 //! - [`documented`]: JSON documents against the page that describes them, field by field.
 //!
 //! Each checker has a canary test that must trip it: a checker that never fires proves nothing.
 #![deny(missing_docs)]
 
 pub mod alloc;
+pub mod base64;
 pub mod browser;
 pub mod documented;
 pub mod fuzz;

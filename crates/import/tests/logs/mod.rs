@@ -52,17 +52,21 @@ pub fn all(requests: &Requests) -> Vec<Request> {
     found
 }
 
+/// A log that was looked through once.
+pub fn open(format: Format, files: &[PathBuf], besides: Besides<'_>) -> Result<Requests, ImportError> {
+    let columns = besides.map.map(ColumnMap::parse).transpose()?;
+    let Besides { printed, command, .. } = besides;
+    let outputs = Outputs { printed, files, columns: columns.as_ref(), command };
+    Ok(import::requests(format, outputs)?.expect("single requests"))
+}
+
 /// All of a log, or why it can't be read.
 pub fn read(
     format: Format,
     files: &[PathBuf],
     besides: Besides<'_>,
 ) -> Result<(Survey, Vec<Request>), String> {
-    let said = |error: ImportError| error.to_string();
-    let columns = besides.map.map(ColumnMap::parse).transpose().map_err(said)?;
-    let Besides { printed, command, .. } = besides;
-    let outputs = Outputs { printed, files, columns: columns.as_ref(), command };
-    let requests = import::requests(format, outputs).map_err(said)?.expect("single requests");
+    let requests = open(format, files, besides).map_err(|error| error.to_string())?;
     Ok((requests.survey().clone(), all(&requests)))
 }
 

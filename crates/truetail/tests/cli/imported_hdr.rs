@@ -5,26 +5,13 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use std::fmt::Write as _;
 
-/// The usual alphabet, with padding.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digit = |bits: u32, at: u32| char::from(DIGITS[(bits >> (18 - 6 * at)) as usize & 63]);
-    let group = |part: &[u8]| -> String {
-        let bits =
-            part.iter().enumerate().fold(0_u32, |bits, (at, byte)| bits | u32::from(*byte) << (16 - 8 * at));
-        let digits: String = (0..=part.len() as u32).map(|at| digit(bits, at)).collect();
-        format!("{digits:=<4}")
-    };
-    bytes.chunks(3).map(group).collect()
-}
-
 /// An interval of each second, in which a request took each number of microseconds up to 300.
 fn log(seconds: u32) -> String {
     let mut histogram: Histogram<u64> = Histogram::new_with_bounds(1, 3_600_000_000, 3).expect("bounds");
     (1..=300_u64).for_each(|us| histogram.record(us).expect("in its bounds"));
     let mut bytes = Vec::new();
     V2Serializer::new().serialize(&histogram, &mut bytes).expect("serialized");
-    let payload = base64(&bytes);
+    let payload = testkit::base64::encode(&bytes);
     let mut text = "#[Logging for: READ]\n#[StartTime: 1795247146.000 (seconds since epoch), x]\n".to_owned();
     for second in 0..seconds {
         let _ = writeln!(text, "{second}.000,1.000,300.0,{payload}");
