@@ -251,7 +251,15 @@ impl<'a> Table<'a> {
         claims
     }
 
-    /// Whether nearly all rows fit, and no other connection claims the session for the same time.
+    /// Whether its rows alone, whoever has the other sessions, leave this connection one.
+    fn is_sure(&self, connection: usize) -> bool {
+        self.candidates[connection].len() == 1
+    }
+
+    /// Whether nearly all rows fit, no session that another has fits better, and no other connection claims the session for
+    /// the same time. Claims of far fewer rows count for nothing, but only where the rows alone rule out all other sessions:
+    /// into sessions that are nearly always busy a stranger's rows fit by chance, and of the one that nobody is known to
+    /// have yet their number says nothing.
     fn may_have(
         &self,
         connection: usize,
@@ -264,7 +272,9 @@ impl<'a> Table<'a> {
             claim.connection != connection && claim.reach.meets(candidate.reach) > Meeting::Apart
         });
         let claimed: u32 = others.map(|claim| claim.hits).sum();
-        fits && self.is_free(candidate) && (claimed == 0 || candidate.hits >= FAR_MORE * (claimed + 1))
+        let by_far = self.is_sure(connection) && candidate.hits >= FAR_MORE * (claimed + 1);
+        let is_best = self.candidates[connection].iter().all(|other| other.decades >= candidate.decades);
+        fits && is_best && self.is_free(candidate) && (claimed == 0 || by_far)
     }
 
     fn remember(&self, known: &mut Known) {
