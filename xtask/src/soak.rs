@@ -16,6 +16,9 @@ const LOADS: [(&str, &[&str]); 2] = [
 const FUZZED: [&str; 9] =
     ["record", "driver", "driver-echo", "driver-redis", "import", "load", "noise", "store", "truetail"];
 
+/// Inputs of each property test, of seeds that no run had before.
+const PROPERTY_CASES: &str = "10000";
+
 /// Growth of memory that a run may show after its first quarter: what allocators and page caches do by themselves.
 const GROWTH: f64 = 0.10;
 /// The same in MiB, for small processes.
@@ -46,10 +49,11 @@ fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// All tests in release; those that honour `TRUETAIL_SOAK` do more.
+/// All tests in release; those that honour `TRUETAIL_SOAK` do more, and properties are held against more inputs.
 fn tests() -> anyhow::Result<bool> {
     let mut command = cargo(&["test", "--locked", "--release", "--workspace", "--tests", "--no-fail-fast"]);
-    Ok(command.env("TRUETAIL_SOAK", "1").status().context("cargo test")?.success())
+    command.env("TRUETAIL_SOAK", "1").env("PROPTEST_CASES", PROPERTY_CASES);
+    Ok(command.status().context("cargo test")?.success())
 }
 
 /// The fuzz targets, for so many seconds each, from a seed that no run had before. What fails says how to repeat it.
