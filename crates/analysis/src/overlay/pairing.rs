@@ -4,11 +4,12 @@
 //! other session a row lies inside of a sample by chance: with the probability that it is busy. A row that lies in none
 //! makes that session less likely to be the one, by a factor that is put at a hundred, or at ten before the first row that
 //! fits and behind the last one: that may be set-up. A session is ruled out when it is 10⁸ times less likely than
-//! the best one, or when another connection has it at the same time.
+//! the best one.
 //!
 //! Sessions that wait for each other's answers, such as those of a saturated store, may be busy in step, so that all rows
-//! of a connection fit into samples of several of them. Then the delay between sending and arrival decides: that of the
-//! right pair varies by some microseconds, that of a wrong one by the delays of two sessions. It must be half as wide.
+//! of a connection fit into samples of several of them. Then the delay between sending and arrival decides, among those that
+//! no other connection has at the same time: that of the right pair varies by some microseconds, that of a wrong one by the
+//! delays of two sessions. It must be half as wide.
 
 use super::window::{Connection, Flown, Loaded, Row, Session};
 use std::collections::HashMap;
@@ -156,13 +157,15 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Pairs every connection that has one session left; whether there was any.
+    /// Pairs every connection that its rows alone leave one session; whether there was any. What others have rules nothing out
+    /// here: into sessions that are nearly always busy a stranger's rows fit by chance, too, and the last one that nobody is
+    /// known to have would be his.
     fn decide(&mut self) -> bool {
         let claims = self.claims();
         let found: Vec<(usize, Candidate)> = self
             .open()
             .filter_map(|connection| {
-                let [only] = self.left(connection)[..] else { return None };
+                let [only] = self.candidates[connection][..] else { return None };
                 self.may_have(connection, &only, &claims).then_some((connection, only))
             })
             .collect();
@@ -172,6 +175,7 @@ impl<'a> Table<'a> {
     /// Pairs every connection and session of which each fits the other far better, by its delays, than all others do;
     /// whether there was any.
     fn decide_by_delays(&mut self) -> bool {
+        let claims = self.claims();
         let spreads: HashMap<usize, Vec<(i64, Candidate)>> =
             self.open().filter_map(|connection| Some((connection, self.spreads(connection)?))).collect();
         let found: Vec<(usize, Candidate)> = spreads
@@ -184,7 +188,11 @@ impl<'a> Table<'a> {
                     (at_once && *other != connection).then_some(*spread)
                 });
                 let alone = of_session.min().is_none_or(|next| is_far_wider(next, best));
-                (alone && self.is_free(&candidate)).then_some((connection, candidate))
+                // Of these nobody knows how their delays spread.
+                let untold = |claim: &&Claim| !spreads.contains_key(&claim.connection);
+                let claimed = self.claimed(connection, &candidate, &claims, untold);
+                let is_alone = alone && is_far_more(candidate.hits, claimed);
+                (is_alone && self.is_free(&candidate)).then_some((connection, candidate))
             })
             .collect();
         self.take_all(found)
@@ -251,15 +259,8 @@ impl<'a> Table<'a> {
         claims
     }
 
-    /// Whether its rows alone, whoever has the other sessions, leave this connection one.
-    fn is_sure(&self, connection: usize) -> bool {
-        self.candidates[connection].len() == 1
-    }
-
-    /// Whether nearly all rows fit, no session that another has fits better, and no other connection claims the session for
-    /// the same time. Claims of far fewer rows count for nothing, but only where the rows alone rule out all other sessions:
-    /// into sessions that are nearly always busy a stranger's rows fit by chance, and of the one that nobody is known to
-    /// have yet their number says nothing.
+    /// Whether nearly all rows fit, and no other connection claims the session for the same time; claims of far fewer rows
+    /// count for nothing.
     fn may_have(
         &self,
         connection: usize,
@@ -267,14 +268,23 @@ impl<'a> Table<'a> {
         claims: &HashMap<usize, Vec<Claim>>,
     ) -> bool {
         let fits = candidate.misses <= MISSES_MAX + candidate.hits / 10;
+        let claimed = self.claimed(connection, candidate, claims, |_| true);
+        fits && self.is_free(candidate) && is_far_more(candidate.hits, claimed)
+    }
+
+    /// Rows of other connections that would be the session's at the same time, of those claims.
+    fn claimed(
+        &self,
+        connection: usize,
+        candidate: &Candidate,
+        claims: &HashMap<usize, Vec<Claim>>,
+        which: impl Fn(&&Claim) -> bool,
+    ) -> u32 {
         let claims = claims.get(&candidate.session).map_or(&[][..], Vec::as_slice);
         let others = claims.iter().filter(|claim| {
             claim.connection != connection && claim.reach.meets(candidate.reach) > Meeting::Apart
         });
-        let claimed: u32 = others.map(|claim| claim.hits).sum();
-        let by_far = self.is_sure(connection) && candidate.hits >= FAR_MORE * (claimed + 1);
-        let is_best = self.candidates[connection].iter().all(|other| other.decades >= candidate.decades);
-        fits && is_best && self.is_free(candidate) && (claimed == 0 || by_far)
+        others.filter(which).map(|claim| claim.hits).sum()
     }
 
     fn remember(&self, known: &mut Known) {
@@ -301,6 +311,11 @@ impl<'a> Table<'a> {
 fn far_narrower(spreads: &[(i64, Candidate)]) -> Option<&(i64, Candidate)> {
     let [best, next, ..] = spreads else { return None };
     is_far_wider(next.0, best.0).then_some(best)
+}
+
+/// Whether so many rows outweigh those that others claim.
+fn is_far_more(hits: u32, claimed: u32) -> bool {
+    claimed == 0 || hits >= FAR_MORE * (claimed + 1)
 }
 
 fn is_far_wider(spread: i64, best: i64) -> bool {
