@@ -24,6 +24,8 @@ const SET_UP_MAX: u32 = 16;
 const RULED_OUT: u32 = 8;
 /// Rows that may lie in no sample of the session that a connection is paired with, beside a tenth of all.
 const MISSES_MAX: u32 = 8;
+/// Rows that must fit a session for a connection to be its own: fewer fit by chance, such as those of set-up alone.
+const HITS_MIN: u32 = 8;
 /// A connection with so many rows for each one of all others that may have a session, and so many more, has it.
 const FAR_MORE: u32 = 4;
 /// Rows that a connection is judged by at most.
@@ -259,7 +261,7 @@ impl<'a> Table<'a> {
         claims
     }
 
-    /// Whether nearly all rows fit, and no other connection claims the session for the same time; claims of far fewer rows
+    /// Whether enough rows fit and nearly all do, and no other connection claims the session for the same time; claims of far fewer rows
     /// count for nothing.
     fn may_have(
         &self,
@@ -267,7 +269,7 @@ impl<'a> Table<'a> {
         candidate: &Candidate,
         claims: &HashMap<usize, Vec<Claim>>,
     ) -> bool {
-        let fits = candidate.misses <= MISSES_MAX + candidate.hits / 10;
+        let fits = candidate.hits >= HITS_MIN && candidate.misses <= MISSES_MAX + candidate.hits / 10;
         let claimed = self.claimed(connection, candidate, claims, |_| true);
         fits && self.is_free(candidate) && is_far_more(candidate.hits, claimed)
     }

@@ -164,6 +164,28 @@ fn delays_that_nobody_else_can_show_are_not_the_strangers() {
     check(&scenario.play(), 372);
 }
 
+/// Connections that were given up before their set-up had ended: its two rows lie in another session's sample. Found likewise.
+#[test]
+fn set_up_alone_belongs_to_nobody() {
+    let scenario = Scenario {
+        seed: 12_014_734_359_509_300_849,
+        sessions: 6,
+        requests: 741,
+        think: 4_141_071,
+        service: 1_510_728,
+        gate: 4_192,
+        rows: 4,
+        set_up: 3,
+        marks_reconnects: false,
+        network: 275_712,
+        held_up_each: 0,
+        offset: 0,
+        timeout: 6_066_381,
+        ..Scenario::calm(0)
+    };
+    check(&scenario.play(), 704);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
