@@ -2,8 +2,9 @@
 
 use crate::compared::{ComparedRow, rows};
 use crate::{Analysis, MeasureSummary, RecordingInfo, VerdictState, limits, planned};
-use record::{LoadModel, Measure};
+use record::{LoadModel, Measure, Provenance, RunHeader};
 use stats::Difference;
+use std::collections::BTreeSet;
 use units::{Quantile, format_count, format_counted};
 
 /// How to compare.
@@ -137,6 +138,7 @@ pub fn compare(
     let rows = rows(&sides.0, &sides.1, options.margin);
     let headline = headline(&rows, &sides.0, options);
     let service = (measure != Measure::Service).then(|| service(base, new, options)).flatten();
+    warnings.extend(unlike(base, new));
     warnings.extend(unequal(&sides.0, &sides.1));
     warnings.extend(cautions(&all, base.len(), new.len()));
     Ok(Comparison {
@@ -215,6 +217,42 @@ fn headline<'a>(
     names.reverse();
     names.push("mean".to_owned());
     names.iter().find_map(|name| rows.iter().find(|r| r.name == *name))
+}
+
+/// In what the sides are not alike, so that the difference is of it, too.
+fn unlike(base: &[&Analysis], new: &[&Analysis]) -> Vec<String> {
+    let tool = |header: &RunHeader| match &header.provenance {
+        Provenance::Imported { tool } => tool.clone(),
+        Provenance::Live | Provenance::Simulated => "truetail".to_owned(),
+    };
+    let workload = |header: &RunHeader| header.workload.clone();
+    let target = |header: &RunHeader| header.target.clone();
+    [
+        differ("tools", base, new, tool)
+            .map(|text| text + ": what each of them adds is part of the difference"),
+        differ("workloads", base, new, workload)
+            .map(|text| text + ": so does what was asked of the database"),
+        differ("targets", base, new, target),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// What one side has and the other has not; nothing where a side does not tell.
+fn differ(
+    what: &str,
+    base: &[&Analysis],
+    new: &[&Analysis],
+    of: impl Fn(&RunHeader) -> String,
+) -> Option<String> {
+    let names = |side: &[&Analysis]| -> BTreeSet<String> {
+        side.iter().flat_map(|run| run.recordings.iter().map(|info| of(&info.header))).collect()
+    };
+    let (base, new) = (names(base), names(new));
+    let told = !base.contains("") && !new.contains("");
+    let listed = |names: BTreeSet<String>| names.into_iter().collect::<Vec<_>>().join(", ");
+    (told && base != new).then(|| format!("the {what} differ, {} and {}", listed(base), listed(new)))
 }
 
 /// Runs of different lengths: what lies farthest out lies farther out in the longer ones, and nothing has changed.

@@ -1,12 +1,16 @@
-//! Two tools' statements side by side: what can be said of them without the requests behind them.
+//! Two tools' statements side by side: what can be said of them without the requests behind them. Where one side has requests,
+//! it states of them what a tool would.
 
-use crate::Analysis;
-use record::{Stated, StatedQuantile};
-use units::{Nanos, Quantile};
+use crate::{Analysis, MeasureSummary, Scope, ScopeSummary};
+use record::{Measure, Stated, StatedFrom, StatedQuantile};
+use units::{Bound, Estimate, Nanos, Quantile};
 
 /// What a comparison of statements can't do, in one line.
 pub const STATED_LIMIT: &str = "a side has no single requests, so that nothing has an interval: what follows is how the figures of these two \
     runs differ, and not whether another run would differ";
+
+/// Half of a bucket, relative to the value: how far a printed quantile lies from its sample at most.
+const HALF_BUCKET: f64 = 1.0 / 8192.0;
 
 impl Analysis {
     /// Whether there are another tool's statements and no request.
@@ -42,20 +46,100 @@ pub struct StatedPair {
 
 /// Statements of the whole run that both sides have: of one operation, and counted from one moment. One statement on each
 /// side is a pair whatever they are called.
+///
+/// Where one side has requests and the other statements alone, the requests' response times stand beside what counts from
+/// the schedule, their service times beside what counts from sending, and both beside what does not say. `READ-MODIFY-WRITE`
+/// and `ReadModifyWriteRecord` are one operation; the only one of a side stands for all.
 pub fn stated_pairs(base: &Analysis, new: &Analysis, quantiles: &[Quantile]) -> Vec<StatedPair> {
-    let whole = |side: &Analysis| -> Vec<Stated> {
-        side.stated.iter().filter(|stated| stated.interval.is_none()).cloned().collect()
+    let pair = |base: &Stated, new: &Stated| StatedPair {
+        base: base.clone(),
+        new: new.clone(),
+        figures: figures(base, new, quantiles),
     };
-    let (bases, news) = (whole(base), whole(new));
+    let (bases, news) = match (base.is_stated_alone(), new.is_stated_alone()) {
+        (false, true) => (measured(base), whole(new)),
+        (true, false) => (whole(base), measured(new)),
+        _ => return of_tools(&whole(base), &whole(new), pair),
+    };
+    let alone = (is_of_all(&bases, &news), is_of_all(&news, &bases));
+    let is_one = |a: &Stated, b: &Stated| {
+        let name =
+            |stated: &Stated, is_all: bool| if is_all { String::new() } else { plain(&stated.operation) };
+        let from = |stated: &Stated| stated.counted_from;
+        name(a, alone.0) == name(b, alone.1)
+            && (from(a) == from(b) || [from(a), from(b)].contains(&StatedFrom::Unsaid))
+    };
+    let of_base = |base: &Stated| {
+        news.iter().filter(|new| is_one(base, new)).map(|new| pair(base, new)).collect::<Vec<_>>()
+    };
+    bases.iter().flat_map(of_base).collect()
+}
+
+/// A tool's statements of the whole run.
+fn whole(side: &Analysis) -> Vec<Stated> {
+    side.stated.iter().filter(|stated| stated.interval.is_none()).cloned().collect()
+}
+
+fn of_tools(
+    bases: &[Stated],
+    news: &[Stated],
+    pair: impl Fn(&Stated, &Stated) -> StatedPair,
+) -> Vec<StatedPair> {
     let same = |a: &Stated, b: &Stated| {
         a.operation == b.operation && a.counted_from == b.counted_from && a.measure == b.measure
     };
     let alone = bases.len() == 1 && news.len() == 1 && bases[0].counted_from == news[0].counted_from;
-    let pair = |base: &Stated| {
-        let new = news.iter().find(|new| alone || same(base, new))?;
-        Some(StatedPair { base: base.clone(), new: new.clone(), figures: figures(base, new, quantiles) })
+    let of_base = |base: &Stated| news.iter().find(|new| alone || same(base, new)).map(|new| pair(base, new));
+    bases.iter().filter_map(of_base).collect()
+}
+
+/// An operation's name as all tools write it: letters and digits, without `Record`.
+fn plain(operation: &str) -> String {
+    let name: String =
+        operation.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    name.strip_suffix("record").unwrap_or(&name).to_owned()
+}
+
+/// Whether a side's statements are all of one operation, which the other side does not have by its name.
+fn is_of_all(side: &[Stated], other: &[Stated]) -> bool {
+    let Some(first) = side.first().map(|stated| plain(&stated.operation)) else { return false };
+    side.iter().all(|stated| plain(&stated.operation) == first)
+        && !other.iter().any(|stated| plain(&stated.operation) == first)
+}
+
+/// What a run's requests say, of all together and, where there are several operations, of each.
+fn measured(run: &Analysis) -> Vec<Stated> {
+    let operations: Vec<&ScopeSummary> =
+        run.scopes.iter().filter(|scope| matches!(scope.scope, Scope::Operation(_))).collect();
+    let several = if operations.len() > 1 { operations.as_slice() } else { &[] };
+    let of_scope = |operation: &str, scope: &ScopeSummary| {
+        [(Measure::Response, StatedFrom::Schedule), (Measure::Service, StatedFrom::Send)]
+            .into_iter()
+            .filter_map(|(measure, from)| Some(statement(operation, scope.measure(measure)?, from)))
+            .collect::<Vec<Stated>>()
     };
-    bases.iter().filter_map(pair).collect()
+    let mut all = of_scope("", &run.total);
+    all.extend(several.iter().flat_map(|scope| of_scope(&scope.name, scope)));
+    all
+}
+
+/// One measure as a tool would state it. What timeouts hide is not told.
+fn statement(operation: &str, summary: &MeasureSummary, counted_from: StatedFrom) -> Stated {
+    let told =
+        |estimate: &Estimate| (estimate.bound == Bound::Exact).then(|| Nanos(estimate.point.round() as u64));
+    let quantiles = summary.quantiles.iter().filter_map(|(q, estimate)| Some((*q, told(estimate)?)));
+    Stated {
+        operation: operation.to_owned(),
+        measure: format!("{}, measured", summary.measure.name()),
+        counted_from,
+        count: Some(summary.n),
+        mean: told(&summary.mean),
+        min: Some(summary.min),
+        max: Some(summary.max).filter(|_| summary.censored == 0),
+        quantiles: quantiles.collect(),
+        relative_resolution: Some(HALF_BUCKET),
+        ..Stated::default()
+    }
 }
 
 fn figures(base: &Stated, new: &Stated, quantiles: &[Quantile]) -> Vec<StatedFigure> {

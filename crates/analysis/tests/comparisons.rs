@@ -4,7 +4,7 @@ mod made;
 
 use analysis::{Analysis, CompareError, CompareOptions, ComparedRow, Unit, VerdictState, compare};
 use made::{Run, S, took};
-use record::{LoadModel, Measure};
+use record::{LoadModel, Measure, Provenance};
 use stats::Difference;
 use units::{Nanos, PerSecond, Quantile, Seed};
 
@@ -182,4 +182,26 @@ fn different_loads_are_refused_unless_asked() {
     let empty = Run::new(LoadModel::Open, 1).analyse();
     assert!(matches!(compare(&[&empty], &[&empty], &allowed), Err(CompareError::NoSamples { .. })));
     assert_eq!(open.measured.1.0, 10 * S);
+}
+
+#[test]
+fn what_is_not_alike_is_named() {
+    let warnings = |base: &Run, new: &Run| {
+        let (base, new) = (base.analyse(), new.analyse());
+        compare(&[&base], &[&new], &CompareOptions::default()).expect("comparable").warnings.join("\n")
+    };
+    let base = Run::new(LoadModel::Open, 10).each_ms(10_000, |_, s| took(s, 300_000));
+    assert!(!warnings(&base, &base).contains("differ"));
+    let mut new = base.clone();
+    new.input.info.header.provenance = Provenance::Imported { tool: "pgbench".to_owned() };
+    assert!(warnings(&base, &new).contains("the tools differ, truetail and pgbench: what each of them adds"));
+    new = base.clone();
+    new.input.info.header.workload = "noop".to_owned();
+    new.input.info.header.target = "redis://b".to_owned();
+    let found = warnings(&base, &new);
+    assert!(found.contains("the workloads differ, test and noop"), "{found}");
+    assert!(found.contains("the targets differ, null: and redis://b"), "{found}");
+    // Who does not tell differs from nobody.
+    new.input.info.header.workload = String::new();
+    assert!(!warnings(&base, &new).contains("workloads"));
 }

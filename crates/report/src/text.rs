@@ -144,9 +144,14 @@ fn estimate_ratio(e: &Estimate) -> String {
     }
 }
 
-/// Three significant digits; integers keep all of theirs.
+/// Three significant digits, two below a tenth; integers keep all of theirs.
 fn ratio(value: f64) -> String {
     match value.abs() {
+        v if v > 0.0 && v < 1e-6 => format!("{value:.1e}"),
+        v if v > 0.0 && v < 0.0995 => {
+            let digits = 1 - v.log10().floor() as i32;
+            format!("{value:.*}", usize::try_from(digits).unwrap_or(0))
+        }
         v if v < 9.995 => format!("{value:.2}"),
         v if v < 99.95 => format!("{value:.1}"),
         v if v < 1e15 => count(value.max(0.0).round() as u64),

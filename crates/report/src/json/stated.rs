@@ -22,11 +22,17 @@ pub fn stated_comparison(pairs: &[StatedPair]) -> Value {
             "ratio": figure.ratio.map(|(low, high)| json!({"low": super::number(low), "high": super::number(high)})),
         })
     };
+    let of = |side: &Stated| {
+        json!({
+            "operation": side.operation,
+            "measure": side.measure,
+            "counted_from": side.counted_from.name(),
+        })
+    };
     let pair = |pair: &StatedPair| {
         json!({
-            "operation": pair.base.operation,
-            "measure": pair.base.measure,
-            "counted_from": pair.base.counted_from.name(),
+            "base": of(&pair.base),
+            "new": of(&pair.new),
             "figures": pair.figures.iter().map(figure).collect::<Vec<_>>(),
         })
     };

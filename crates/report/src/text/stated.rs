@@ -3,7 +3,7 @@
 use super::count;
 use super::paint::Paint;
 use super::table::Table;
-use super::{Page, TextOptions, paint};
+use super::{Page, TextOptions, paint, ratio};
 use crate::stated::{
     CLAIM, MOST_INTERVALS, asked, begin, figure, from, intervals, quantile, range, title, whole,
 };
@@ -46,13 +46,19 @@ pub fn stated_comparison_page(pairs: &[StatedPair], options: &TextOptions) -> St
         text += "no operation is stated on both sides, counted from the same moment\n";
     }
     for pair in pairs {
-        let mut table = Table::new(vec![title(&pair.base), "base".into(), "new".into(), "new / base".into()]);
+        let heads = [String::new(), "base".into(), "new".into(), "new / base".into()];
+        let mut table = Table::new(heads.to_vec());
+        let row = |name: &str, of: &dyn Fn(&Stated) -> String| {
+            vec![name.into(), of(&pair.base), of(&pair.new), String::new()]
+        };
+        table.row(row("of", &title));
+        table.row(row("counted from", &|stated| from(stated).to_owned()));
         for figure in &pair.figures {
-            let ratio = match figure.ratio {
-                None => String::new(),
-                Some((low, high)) if high - low < 5e-4 => format!("{high:.3}"),
-                Some((low, high)) => format!("{low:.3} … {high:.3}"),
-            };
+            let ratio =
+                figure.ratio.map_or_else(String::new, |(low, high)| match (ratio(low), ratio(high)) {
+                    (low, high) if low == high => high,
+                    (low, high) => format!("{low} … {high}"),
+                });
             table.row(vec![figure.name.clone(), range(figure.base), range(figure.new), ratio]);
         }
         text += &format!("\n{}", table.render(&paint, options.width));

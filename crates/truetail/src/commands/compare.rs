@@ -106,12 +106,6 @@ fn show_stated(base: &[Analysis], new: &[Analysis], limits: &[Limit], json: bool
     let ([base], [new]) = (base, new) else {
         bail!("statements of tools can be compared run by run alone: name one recording on each side");
     };
-    if let Some(without) = [base, new].into_iter().find(|side| side.stated.is_empty()) {
-        bail!(
-            "{} has requests and the other side a tool's statements alone: there is nothing that both have",
-            without.recordings.first().map_or("a side", |info| info.name.as_str())
-        );
-    }
     let pairs = analysis::stated_pairs(base, new, &output::analysis_options().quantiles);
     if json {
         output::json(&report::json::stated_comparison(&pairs))?;

@@ -236,10 +236,21 @@ fn statements_are_shown_as_the_tools_claims() {
 
     let page = scratch.truetail(&["compare", "s", "s"]).well().stdout;
     // Rounded to 10 µs and counted in buckets that are 1.8 % wide: 700 µs stand for 677 to 723.
-    assert!(page.starts_with("a side has no single requests") && page.contains("0.937 … 1.067"), "{page}");
+    assert!(page.starts_with("a side has no single requests") && page.contains("0.94 … 1.07"), "{page}");
     scratch
         .truetail(&["compare", "s", "s", "--fail-if", "p99 > +5%"])
         .refused(&["can't be decided", "no single requests"]);
+
+    // Requests of a schedule on the other side: their response times, and no service time.
+    scratch.write("p.csv", &planted(|_| 0));
+    scratch.truetail(&["import", "csv", "p.csv", "--map", MAP, "-o", "p"]).judged();
+    let page = scratch.truetail(&["compare", "p", "s"]).well().stdout;
+    assert!(page.contains("response time, measured") && page.contains("the schedule"), "{page}");
+    assert!(!page.contains("service time, measured"), "{page}");
+    let told = scratch.truetail(&["compare", "p", "s", "--json"]).well().json();
+    let p99 = told["pairs"][0]["figures"].as_array().expect("figures").iter().find(|f| f["name"] == "p99");
+    let p99 = p99.expect("p99")["base"]["above"].as_f64().expect("measured");
+    assert!((p99 / 2_089_000.0 - 1.0).abs() < 2e-3, "{p99}");
 
     let files = [data("pgbench-agg.1"), data("pgbench-agg.2"), data("pgbench-agg.txt")];
     let import = ["import", "pgbench-log", &files[0], &files[1], &files[2], "-o", "a", "--json"];
