@@ -79,9 +79,10 @@ impl HostEvidence {
 
     /// What stood behind the stalls of `requests` measured requests, once all samples were collected and finished.
     pub(crate) fn add_backlogs(&mut self, requests: u64, hunt: &Hunt, collected: &Collected) {
-        with_backlogs(&mut self.stalls, |recording, end| hunt.recovered(recording, end, collected));
+        let recovered = |recording, end| hunt.recovered(recording, end, collected);
+        let backlogs = with_backlogs(&mut self.stalls, recovered);
         let owes = collected.behind.iter().filter_map(|request| {
-            let owed = owed_behind(&self.stalls, request.recording, request.at);
+            let owed = owed_behind(&self.stalls, &backlogs, request.recording, request.at);
             (owed > 0.0).then_some((request.whole, owed))
         });
         self.behind = owes.collect();

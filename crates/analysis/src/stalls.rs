@@ -26,14 +26,12 @@ pub(crate) struct Stall {
     pub(crate) depth: f64,
     /// When the backlog behind it was over at the latest, on the common axis; its end where that is not known yet.
     pub(crate) over: u64,
-    /// The latest of that and of the same of those before it.
-    pub(crate) all_over: u64,
 }
 
 impl Stall {
     /// Of all requests, and without a backlog.
     pub(crate) fn new(recording: usize, begin: u64, end: u64, length: f64) -> Stall {
-        Stall { begin, end, length, met: 1.0, recording, depth: length, over: end, all_over: end }
+        Stall { begin, end, length, met: 1.0, recording, depth: length, over: end }
     }
 }
 
@@ -46,10 +44,45 @@ pub(crate) fn longest_backlog(end: u64, length: u64) -> u64 {
     end.saturating_add(length.saturating_mul(LONGEST_BACKLOG))
 }
 
+/// Until when each of many things lasts, in the order in which they ended: few that last long among many that don't.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Lasting {
+    until: Vec<u64>,
+    /// The latest of each [`BLOCK`] of them.
+    latest: Vec<u64>,
+}
+
+/// Things of which one look tells whether any lasts.
+const BLOCK: usize = 64;
+
+impl Lasting {
+    pub(crate) fn push(&mut self, until: u64) {
+        if self.until.len().is_multiple_of(BLOCK) {
+            self.latest.push(0);
+        }
+        self.until.push(until);
+        if let Some(latest) = self.latest.last_mut() {
+            *latest = until.max(*latest);
+        }
+    }
+
+    /// The indices of those of the first `count` that last beyond `at`, the last one first. Cost: a look at each block, and one
+    /// at each of a block of which any lasts.
+    pub(crate) fn beyond(&self, count: usize, at: u64) -> impl Iterator<Item = usize> + '_ {
+        let blocks = self.latest[..count.div_ceil(BLOCK)].iter().enumerate().rev();
+        let lasting = blocks.filter(move |(_, latest)| **latest > at);
+        let indices =
+            lasting.flat_map(move |(block, _)| (block * BLOCK..count.min((block + 1) * BLOCK)).rev());
+        indices.filter(move |index| self.until[*index] > at)
+    }
+}
+
 /// Adds to each stall when its backlog was over, in order of recordings and time: when a request showed it, and no later than
-/// backlogs last. A stall within the backlog of another one makes it longer: a request can owe something to both.
-pub(crate) fn with_backlogs(stalls: &mut [Stall], recovered: impl Fn(usize, u64) -> u64) {
+/// backlogs last. A stall within the backlog of another one makes it longer: a request can owe something to both. Gives the
+/// ends of all backlogs.
+pub(crate) fn with_backlogs(stalls: &mut [Stall], recovered: impl Fn(usize, u64) -> u64) -> Lasting {
     stalls.sort_by_key(|stall| (stall.recording, stall.end, stall.begin));
+    let mut backlogs = Lasting::default();
     for index in 0..stalls.len() {
         let (before, rest) = stalls.split_at_mut(index);
         let stall = &mut rest[0];
@@ -57,26 +90,23 @@ pub(crate) fn with_backlogs(stalls: &mut [Stall], recovered: impl Fn(usize, u64)
         stall.over = recovered(stall.recording, stall.end).max(stall.end).min(longest);
         // Where within its window it lay is not known: at its end, if the backlog did not last that long.
         let begin = stall.end.saturating_sub(stall.length as u64);
-        stall.depth = stall.length + owed(before, stall.recording, begin);
-        let last = before.last().filter(|last| last.recording == stall.recording);
-        stall.all_over = last.map_or(stall.over, |last| last.all_over.max(stall.over));
+        stall.depth = stall.length + owed(before, &backlogs, stall.recording, begin);
+        backlogs.push(stall.over);
     }
+    backlogs
 }
 
-/// Of stalls in the order of [`with_backlogs`], the longest that a request can owe to all those in whose backlogs it begins.
-pub(crate) fn owed_behind(stalls: &[Stall], recording: usize, at: u64) -> f64 {
+/// Of stalls and their backlogs as [`with_backlogs`] leaves them, the longest that a request can owe to all those in whose
+/// backlogs it begins.
+pub(crate) fn owed_behind(stalls: &[Stall], backlogs: &Lasting, recording: usize, at: u64) -> f64 {
     let ended = stalls.partition_point(|stall| (stall.recording, stall.end) <= (recording, at));
-    owed(&stalls[..ended], recording, at)
+    owed(&stalls[..ended], backlogs, recording, at)
 }
 
-/// Stalls, or other things that block, that one request may owe something to: each further one is shorter than the wait that it would explain.
-pub(crate) const MOST_CREDITORS: usize = 1_000;
-
-/// The lengths of the last of these stalls whose backlogs have not ended at `at`.
-fn owed(ended: &[Stall], recording: usize, at: u64) -> f64 {
-    let is_alive = |stall: &&Stall| stall.recording == recording && at < stall.all_over;
-    let last = ended.iter().rev().take_while(is_alive).take(MOST_CREDITORS);
-    last.filter(|stall| at < stall.over).map(|stall| stall.length).sum()
+/// The lengths of those of these stalls whose backlogs have not ended at `at`.
+fn owed(ended: &[Stall], backlogs: &Lasting, recording: usize, at: u64) -> f64 {
+    let alive = backlogs.beyond(ended.len(), at).map(|index| &ended[index]);
+    alive.take_while(|stall| stall.recording == recording).map(|stall| stall.length).sum()
 }
 
 /// What one side of the requests can run on.
@@ -189,10 +219,10 @@ mod tests {
             [(50, 60), (0, 20)].map(|(begin, end)| Stall { recording, ..stall(begin, end) })
         };
         let mut all = [of(1), of(0)].concat();
-        with_backlogs(&mut all, recovered);
+        let backlogs = with_backlogs(&mut all, recovered);
         let found: Vec<(usize, f64, u64)> = all.iter().map(|s| (s.recording, s.depth, s.over)).collect();
         assert_eq!(found, [(0, 20.0, 90), (0, 30.0, 90), (1, 20.0, 30), (1, 10.0, 310)]);
-        let depth = |recording, at| owed_behind(&all, recording, at);
+        let depth = |recording, at| owed_behind(&all, &backlogs, recording, at);
         assert_eq!([19, 20, 59, 60, 89, 90].map(|at| depth(0, at)), [0.0, 20.0, 20.0, 30.0, 30.0, 0.0]);
         assert_eq!([5, 20, 30, 59, 309, 310].map(|at| depth(1, at)), [0.0, 20.0, 0.0, 0.0, 10.0, 0.0]);
     }
@@ -202,11 +232,36 @@ mod tests {
     fn backlogs_that_nobody_saw_end_are_over_by_their_lengths() {
         let short = (0..100).map(|i| stall(1_000 + 20 * i, 1_001 + 20 * i));
         let mut all: Vec<Stall> = [stall(0, 50)].into_iter().chain(short).collect();
-        with_backlogs(&mut all, |_, _| u64::MAX);
-        let depth = |at| owed_behind(&all, 0, at);
+        let backlogs = with_backlogs(&mut all, |_, _| u64::MAX);
+        let depth = |at| owed_behind(&all, &backlogs, 0, at);
         assert_eq!([999, 1_001, 1_024].map(depth), [50.0, 51.0, 52.0]);
         // 50 · 25 after the long one only those count that ended in the last 25.
         assert_eq!([1_299, 1_300, 2_981, 3_005, 3_006].map(depth), [51.0, 1.0, 2.0, 1.0, 0.0]);
+    }
+
+    /// A long stall, and thousands of short ones in its backlog: what begins in it owes it all of its length.
+    #[test]
+    fn many_short_stalls_do_not_hide_a_long_one() {
+        let long = stall(0, 2_000_000);
+        let short = (0..9_000).map(|i| stall(2_000_000 + 5_000 * i, 2_000_010 + 5_000 * i));
+        let mut all: Vec<Stall> = [long].into_iter().chain(short).collect();
+        let backlogs = with_backlogs(&mut all, |_, _| u64::MAX);
+        // Each short one is over after 260 ns.
+        assert_eq!(owed_behind(&all, &backlogs, 0, 40_000_100), 2_000_010.0);
+        assert_eq!(owed_behind(&all, &backlogs, 0, 40_004_000), 2_000_000.0);
+        assert_eq!(owed_behind(&all, &backlogs, 1, 40_004_000), 0.0);
+        assert!(all[1..].iter().all(|stall| stall.depth == 2_000_010.0));
+    }
+
+    #[test]
+    fn what_lasts_is_found_as_a_look_at_each_finds_it() {
+        let until = |i: u64| i * 7_919 % 1_000 + 40 * u64::from(i.is_multiple_of(97)) * 100;
+        let mut lasting = Lasting::default();
+        (0..1_000).for_each(|i| lasting.push(until(i)));
+        for (count, at) in [(0, 0), (1, 0), (63, 500), (64, 0), (65, 999), (1_000, 998), (1_000, 4_500)] {
+            let slow: Vec<usize> = (0..count).rev().filter(|i| until(*i as u64) > at).collect();
+            assert_eq!(lasting.beyond(count, at).collect::<Vec<_>>(), slow, "{count} {at}");
+        }
     }
 
     fn side(cpus: std::ops::Range<usize>, threads: usize) -> Side {

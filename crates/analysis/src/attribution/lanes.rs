@@ -2,7 +2,7 @@
 
 use super::Cause;
 use super::causes::Met;
-use crate::stalls::{MOST_CREDITORS, longest_backlog};
+use crate::stalls::{Lasting, longest_backlog};
 
 /// A time that one cause explains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +19,8 @@ pub(super) struct Segment {
 pub(super) struct Lanes {
     /// What stands still.
     pub(super) blocking: Vec<Segment>,
+    /// Until when a request can owe something to each of these.
+    owed_until: Lasting,
     /// What only slows, …
     slowing: Vec<Segment>,
     /// … and the same with what concerns requests that wait for a session.
@@ -38,6 +40,7 @@ impl Lanes {
         let mut blocking = lane(&|cause| cause.blocks());
         blocking.iter_mut().for_each(|segment| segment.recovered = recovered(segment.end));
         Lanes {
+            owed_until: owed_until(&blocking),
             blocking,
             slowing: lane(&|cause| slows(cause) && cause != Cause::Reconnect),
             slowing_pool: lane(&slows),
@@ -55,13 +58,9 @@ impl Lanes {
         let begun = self.blocking.partition_point(|segment| segment.begin <= at);
         let mut debts = Vec::new();
         let mut sum = 0u64;
-        for segment in self.blocking[..begun].iter().rev().take(MOST_CREDITORS) {
-            let is_past = segment.end <= at;
-            if (is_past && segment.recovered <= at) || sum >= whole {
+        for segment in self.owed_until.beyond(begun, at).map(|index| &self.blocking[index]) {
+            if sum >= whole {
                 break;
-            }
-            if is_past && longest_backlog(segment.end, segment.end - segment.begin) <= at {
-                continue;
             }
             let debt = segment.end.min(at) - segment.begin;
             sum = sum.saturating_add(debt);
@@ -72,6 +71,16 @@ impl Lanes {
         debts.reverse();
         debts
     }
+}
+
+/// The end of each, or of the backlog behind it: when one was recovered from, and no later than backlogs last.
+fn owed_until(blocking: &[Segment]) -> Lasting {
+    let mut until = Lasting::default();
+    for segment in blocking {
+        let longest = longest_backlog(segment.end, segment.end - segment.begin);
+        until.push(segment.recovered.min(longest).max(segment.end));
+    }
+    until
 }
 
 /// The segments that overlap [from, to).
@@ -129,13 +138,22 @@ mod tests {
     }
 
     #[test]
+    fn many_short_segments_do_not_hide_a_long_one() {
+        use Cause::{ClientStall, Fault};
+        let short = (0..5_000).map(|i| segment(2_000_000 + 5_000 * i, 2_000_010 + 5_000 * i, ClientStall));
+        let blocking: Vec<Segment> = [segment(0, 2_000_000, Fault)].into_iter().chain(short).collect();
+        let lanes = Lanes { owed_until: owed_until(&blocking), blocking, ..Lanes::default() };
+        assert_eq!(lanes.owed(20_000_100, 10_000_000), [(Fault, 2_000_000), (ClientStall, 10)]);
+    }
+
+    #[test]
     fn a_debt_is_what_was_not_met() {
         use Cause::{ClientStall, Fault};
         let blocking = vec![
             Segment { recovered: 45, ..segment(10, 40, Fault) },
             Segment { recovered: 150, ..segment(50, 100, ClientStall) },
         ];
-        let lanes = Lanes { blocking, ..Lanes::default() };
+        let lanes = Lanes { owed_until: owed_until(&blocking), blocking, ..Lanes::default() };
         let whole = 1_000;
         assert_eq!(lanes.owed(5, whole), []);
         assert_eq!(lanes.owed(10, whole), []);
@@ -152,7 +170,7 @@ mod tests {
     fn a_backlog_that_never_ends_is_not_the_stalls() {
         use Cause::ClientStall;
         let blocking = vec![segment(10, 40, ClientStall), segment(50, 51, ClientStall)];
-        let lanes = Lanes { blocking, ..Lanes::default() };
+        let lanes = Lanes { owed_until: owed_until(&blocking), blocking, ..Lanes::default() };
         assert_eq!(lanes.owed(75, 1_000), [(ClientStall, 30), (ClientStall, 1)]);
         // Each on its own: the short one is over, and hides not the long one.
         assert_eq!(lanes.owed(76, 1_000), [(ClientStall, 30)]);
@@ -164,7 +182,7 @@ mod tests {
     fn backlogs_add_until_one_is_over() {
         use Cause::{ClientStall, Fault};
         let blocking = vec![segment(10, 40, Fault), segment(50, 100, ClientStall)];
-        let lanes = Lanes { blocking, ..Lanes::default() };
+        let lanes = Lanes { owed_until: owed_until(&blocking), blocking, ..Lanes::default() };
         assert_eq!(lanes.owed(120, 1_000), [(Fault, 30), (ClientStall, 50)]);
         // Of what its time can hold, the most recent.
         assert_eq!(lanes.owed(120, 50), [(ClientStall, 50)]);
