@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_asked_of_what_the_log_holds() {
-        let cases: [(&str, Option<u64>, Found, Held, Option<f64>); 13] = [
+        let cases = [
             ("-R 1000", None, found(500, 1, 4), Held::Whole, Some(1_000.0)),
             ("-R 1000", Some(500), found(500, 1, 4), Held::Whole, Some(1_000.0)),
             ("-R 1000", Some(600), found(500, 1, 4), Held::Other(600, None), None),
