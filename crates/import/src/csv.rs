@@ -15,7 +15,7 @@ mod map;
 mod steps;
 
 pub(crate) use columns::{Columns, Role, Row};
-pub(crate) use fields::fields;
+pub(crate) use fields::{fields, other_separator};
 pub use map::ColumnMap;
 pub(crate) use steps::Steps;
 
@@ -35,7 +35,8 @@ pub(crate) fn read(outputs: &[Output]) -> Result<ToolReport, ImportError> {
         let hint = "no header with a column `elapsed_us` (or _ns, _ms, _s), or no line below it";
         return Err(ImportError::Nothing { format: "csv", hint: hint.to_owned() });
     }
-    for row in &mut rows.rows {
+    for (row, resolution) in rows.rows.iter_mut().zip(rows.steps.iter().map(Steps::of_lengths)) {
+        row.resolution = resolution;
         row.describe_samples();
     }
     let failed: usize =
@@ -47,6 +48,8 @@ pub(crate) fn read(outputs: &[Output]) -> Result<ToolReport, ImportError> {
 #[derive(Default)]
 struct Rows {
     rows: Vec<Reported>,
+    /// How finely the measured times of each are told.
+    steps: Vec<Steps>,
     /// Where an operation's row is, by operation and measure.
     known: HashMap<(String, &'static str), usize>,
     /// Sessions by their names, in the order in which they appear.
@@ -90,10 +93,9 @@ impl Rows {
             session,
             failed: row.outcome.is_some_and(|outcome| outcome != Outcome::Ok),
         };
-        let step = columns.measured().and_then(|role| row.steps.of(role));
-        let reported = self.row(&row.operation, columns);
-        reported.samples.push(sample);
-        reported.resolution = reported.resolution.into_iter().chain(step).min();
+        let at = self.place(&row.operation, columns);
+        self.rows[at].samples.push(sample);
+        self.steps[at].add(columns.measured().map_or_else(Steps::default, |role| row.steps.only(role)));
         Ok(())
     }
 
@@ -107,18 +109,19 @@ impl Rows {
         number
     }
 
-    fn row(&mut self, operation: &str, columns: &Columns) -> &mut Reported {
+    /// Where the row of an operation is.
+    fn place(&mut self, operation: &str, columns: &Columns) -> usize {
         let (measure, counted_from) = columns.measure().unwrap_or_default();
-        let rows = &mut self.rows;
-        let at = *self.known.entry((operation.to_owned(), measure)).or_insert_with(|| {
+        let (rows, steps) = (&mut self.rows, &mut self.steps);
+        *self.known.entry((operation.to_owned(), measure)).or_insert_with(|| {
             rows.push(Reported {
                 operation: operation.to_owned(),
                 measure: measure.to_owned(),
                 counted_from,
                 ..Reported::default()
             });
+            steps.push(Steps::default());
             rows.len() - 1
-        });
-        &mut self.rows[at]
+        })
     }
 }

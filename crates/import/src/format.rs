@@ -30,6 +30,16 @@ impl TimeUnit {
         }
     }
 
+    /// The same name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            TimeUnit::Nanos => "ns",
+            TimeUnit::Micros => "us",
+            TimeUnit::Millis => "ms",
+            TimeUnit::Seconds => "s",
+        }
+    }
+
     /// One of it.
     pub fn one(self) -> Nanos {
         match self {

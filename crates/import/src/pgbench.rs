@@ -6,6 +6,7 @@
 
 pub(crate) mod aggregated;
 pub(crate) mod command;
+pub(crate) mod held;
 
 use crate::ImportError;
 use crate::figures::{elapsed, rate};
@@ -30,6 +31,12 @@ pub(crate) struct Summary {
     retries: bool,
     /// The rate of `-R`, which the command line alone tells.
     asked: Option<PerSecond>,
+    /// The share of `--sampling-rate`, likewise.
+    sampled: Option<f64>,
+    /// Threads and clients, as the command line says.
+    threads: Option<usize>,
+    clients: Option<usize>,
+    is_noted: bool,
 }
 
 /// What a line of the log has behind its moment where there is one field alone.
@@ -65,7 +72,7 @@ pub(crate) fn read_log(printed: &Output, logs: &[Output]) -> Result<ToolReport, 
     let mut row = Reported { measure: "latency".to_owned(), resolution: Some(MICRO), ..Reported::default() };
     let mut skipped = 0;
     let skips = || logs.iter().flat_map(Output::lines).any(|(_, line)| is_skipped(line));
-    let single = summary.single_field().or_else(|| skips().then_some(SingleField::Lag));
+    let single = summary.single_field().or_else(|why| if skips() { Ok(SingleField::Lag) } else { Err(why) });
     for log in logs {
         read_transactions(log, single, &mut row.samples, &mut skipped)?;
     }
@@ -110,7 +117,10 @@ impl Summary {
         } else if let Some(value) = line.strip_prefix("number of transactions skipped: ") {
             self.skipped = Some(first_number(value)?);
         } else if let Some(value) = line.strip_prefix("maximum number of tries: ") {
-            self.retries = value.trim() != "1";
+            self.retries |= value.trim() != "1";
+        } else if line.starts_with("number of transactions retried: ") {
+            // With --max-tries=0 there is no maximum to be printed; with 1 there is no such line.
+            self.retries = true;
         } else if let Some(value) = line.strip_prefix("latency average = ") {
             self.mean = Some(elapsed(value.split_once(" ms")?.0, MILLI)?);
         } else if let Some(value) = line.strip_prefix("rate limit schedule lag: avg ") {
@@ -127,6 +137,10 @@ impl Summary {
     pub(crate) fn take_command(&mut self, command: &str) {
         self.asked = self.asked.or(command::asked(command));
         self.retries |= command::retries(command);
+        self.sampled = self.sampled.or(command::sampled(command));
+        self.threads = self.threads.or(command::threads(command));
+        self.clients = self.clients.or(command::clients(command));
+        self.is_noted = true;
     }
 
     /// Whether it ran with `-R`.
@@ -134,13 +148,27 @@ impl Summary {
         self.lag.is_some() || self.asked.is_some()
     }
 
-    /// What a single field behind the moment is; `None` where nothing tells.
-    pub(crate) fn single_field(&self) -> Option<SingleField> {
+    /// What a single field behind the moment is; `Err` says what is missing to tell.
+    pub(crate) fn single_field(&self) -> Result<SingleField, &'static str> {
+        let is_printed = self.processed.is_some() || self.mean.is_some();
         match (self.has_rate(), self.retries) {
-            (true, false) => Some(SingleField::Lag),
-            (false, true) => Some(SingleField::Retries),
-            // Then there are two, or nobody has said anything.
-            (true, true) | (false, false) => None,
+            (true, false) => Ok(SingleField::Lag),
+            (false, true) => Ok(SingleField::Retries),
+            (true, true) => {
+                Err("the run had both, and its lines have eight: hand over what belongs to this log")
+            }
+            (false, false) => Err(match (is_printed, self.is_noted) {
+                (false, false) => {
+                    "hand over what pgbench printed of this run, or its command line with --command"
+                }
+                (false, true) => "--command names neither: hand over what pgbench printed of this run",
+                (true, false) => {
+                    "what pgbench printed names neither: if it is of this run, hand over its command line with --command"
+                }
+                (true, true) => {
+                    "neither what pgbench printed nor --command names one of them: hand over those of this run"
+                }
+            }),
         }
     }
 
@@ -188,7 +216,7 @@ fn first_number(text: &str) -> Option<u64> {
 
 fn read_transactions(
     log: &Output,
-    single: Option<SingleField>,
+    single: Result<SingleField, &'static str>,
     samples: &mut Vec<ForeignSample>,
     skipped: &mut u64,
 ) -> Result<(), ImportError> {
@@ -217,7 +245,11 @@ pub(crate) fn is_skipped(line: &str) -> bool {
 }
 
 /// `client_id transaction_no time script_no time_epoch time_us [schedule_lag] [retries]`.
-pub(crate) fn transaction(line: &str, single: Option<SingleField>) -> Result<ForeignSample, String> {
+/// `single` says what a single field behind the moment is, or what is missing to tell.
+pub(crate) fn transaction(
+    line: &str,
+    single: Result<SingleField, &'static str>,
+) -> Result<ForeignSample, String> {
     let fields: Vec<&str> = line.split_ascii_whitespace().collect();
     if is_aggregated(line) {
         return Err(format!(
@@ -232,12 +264,12 @@ pub(crate) fn transaction(line: &str, single: Option<SingleField>) -> Result<For
     let micros: u64 = micros.parse().ok().filter(|micros| *micros < 1_000_000).ok_or_else(bad)?;
     let completed = seconds.checked_mul(1_000_000_000).and_then(|ns| ns.checked_add(micros * 1_000));
     let lag = match (rest, single) {
-        ([], _) | ([_], Some(SingleField::Retries)) => None,
-        ([lag], Some(SingleField::Lag)) | ([lag, _], _) => Some(lag),
-        ([_], None) => {
+        ([], _) | ([_], Ok(SingleField::Retries)) => None,
+        ([lag], Ok(SingleField::Lag)) | ([lag, _], _) => Some(lag),
+        ([_], Err(missing)) => {
             return Err(format!(
                 "{} has seven fields, and nothing tells whether the last is the schedule lag (-R) or the retries (--max-tries): \
-                 hand over what pgbench printed of this run, or its command line with --command",
+                 {missing}",
                 quoted(line)
             ));
         }

@@ -4,7 +4,7 @@ use crate::report::{Reported, StatedFrom, ToolReport};
 use crate::requests::Gap;
 use crate::{Format, ImportError, hdr, pgbench, ycsb};
 use std::path::PathBuf;
-use units::{Nanos, PerSecond, Quantile, format_count};
+use units::{Nanos, PerSecond, Quantile, format_count, format_counted};
 
 /// Reads what a tool states of its run. As [`read`](crate::read), but that intervals are kept beside their sum: those of
 /// HdrHistogram logs, and of pgbench's `--aggregate-interval`.
@@ -45,8 +45,8 @@ pub fn summary_gaps(format: Format, report: &ToolReport) -> Vec<Gap> {
     match report.errors {
         Some(errors) if errors > 0 => gaps.push(Gap::suspect(
             format!(
-                "{} errors are counted apart: how long those requests took is in no figure",
-                format_count(errors)
+                "{} counted apart: how long such requests took is in no figure",
+                format_counted(errors, "error is", "errors are")
             ),
             "",
         )),
@@ -54,8 +54,10 @@ pub fn summary_gaps(format: Format, report: &ToolReport) -> Vec<Gap> {
         None => gaps.push(Gap::note(format!("{tool} does not say whether requests failed"))),
     }
     if let Some(skipped) = report.skipped.filter(|skipped| *skipped > 0) {
-        let text =
-            format!("{} requests were too late and never sent: they are in no figure", format_count(skipped));
+        let text = format!(
+            "{} too late and never sent: no figure holds what was not sent",
+            format_counted(skipped, "request was", "requests were")
+        );
         gaps.push(Gap::suspect(text, ""));
     }
     gaps.push(Gap::note(

@@ -371,7 +371,8 @@ fn a_log_is_evidence_only_of_the_time_that_it_covers() {
         + &at(3.0, 13.0, "[info][gc] GC(0) Garbage Collection (Warmup) 10M(4%)->8M(3%)");
     let none = [
         ("it is empty", String::new()),
-        ("none of its 1 lines is a JVM's", "hello\n".to_owned()),
+        ("it has 1 line, and none that is a JVM's", "hello\n".to_owned()),
+        ("it has 2 lines, and none", "hello\nagain\n".to_owned()),
         (
             "no line of a kind that tells of pauses",
             at(-9.0, 1.0, "[info][os] x") + &at(9.0, 19.0, "[info][os] x"),
@@ -394,6 +395,18 @@ fn a_log_is_evidence_only_of_the_time_that_it_covers() {
         let laid =
             jvm::lay_over(&jvm::parse(&log), &clocks(true), "server JVM", "gc.log", start).expect("laid");
         assert_eq!(laid.facts.trouble.is_none(), is_evidence, "{:?}", laid.facts);
+    }
+}
+
+#[test]
+fn pauses_without_a_moment_are_counted_in_words() {
+    let whole = format!("{}[info][safepoint] {MESSAGE}\n", decorated(&["timenanos"]));
+    let without = format!("[info][safepoint] {MESSAGE}\n");
+    for (count, words) in [(1, "1 pause has no moment"), (2, "2 pauses have no moment")] {
+        let log = jvm::parse(&(whole.clone() + &without.repeat(count)));
+        let laid = jvm::lay_over(&log, &clocks(true), "server JVM", "gc.log", None).expect("laid");
+        let said = laid.facts.trouble.expect("trouble");
+        assert!(said.contains(words), "{said}");
     }
 }
 

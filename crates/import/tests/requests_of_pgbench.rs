@@ -30,8 +30,81 @@ fn a_field_that_may_be_the_lag_or_the_retries_is_taken_for_neither() {
     let error =
         import::read(Format::PgbenchLog, "", &[data("pgbench-retrying.1")]).expect_err("two readings");
     assert!(error.to_string().contains("seven fields"), "{error}");
-    // A command line that says nothing of either is no help.
-    assert!(read(RETRIES, None, Some("pgbench -l")).is_err());
+    // What says nothing of either is no help, and is not asked for again.
+    let neither = "pgbench (15.18)\nnumber of transactions actually processed: 3\nlatency average = 0.6 ms\n";
+    for (printed, command, words, not) in [
+        (
+            None,
+            Some("pgbench -l"),
+            "--command names neither: hand over what pgbench printed",
+            "or its command",
+        ),
+        (Some(neither), None, "what pgbench printed names neither", "hand over what pgbench"),
+        (
+            Some(neither),
+            Some("pgbench -l"),
+            "neither what pgbench printed nor --command names",
+            "or its command",
+        ),
+        (None, Some("pgbench -R 5 --max-tries=3"), "its lines have eight", "or its command"),
+    ] {
+        let error = read(RETRIES, printed, command).expect_err(words);
+        assert!(error.contains(words) && !error.contains(not) && !error.contains('\n'), "{words}: {error}");
+    }
+}
+
+/// `--max-tries=0` is as often as wanted: pgbench then prints no maximum, and logs the retries all the same.
+#[test]
+fn transactions_that_may_be_tried_for_ever_have_retries() {
+    let files = [data("pgbench-unbounded.1"), data("pgbench-unbounded.2")];
+    let printed = text("pgbench-unbounded.txt");
+    assert!(!printed.contains("maximum number of tries"));
+    let besides = Besides { printed: Some(&printed), ..Besides::default() };
+    let (survey, requests) = logs::read(Format::PgbenchLog, &files, besides).expect("a log");
+    assert_eq!((requests.len(), survey.has_schedule), (36, false));
+    assert_eq!(requests.iter().filter_map(response).count(), 0, "retries are no lag");
+    let mean = requests.iter().filter_map(service).sum::<u64>() / 36;
+    assert!(mean.abs_diff(399_000) < 1_000, "pgbench printed 0.399 ms, the log has {mean} ns");
+    let report = import::read(Format::PgbenchLog, &printed, &files).expect("a report");
+    assert_eq!((report.rows[0].samples.len(), report.rows[0].counted_from), (36, StatedFrom::Send));
+}
+
+/// `-c 4 -j 2 -T 2 -R 400 --sampling-rate=0.1`, of which 802 transactions were processed.
+#[test]
+fn a_rate_is_asked_of_the_sample_that_the_log_holds() {
+    let files = [data("pgbench-sampled.1"), data("pgbench-sampled.2")];
+    let printed = text("pgbench-sampled.txt");
+    let of = |files: &[PathBuf], printed: Option<&str>, command: &str| {
+        let besides = Besides { printed, command: Some(command), ..Besides::default() };
+        let (survey, _) = logs::read(Format::PgbenchLog, files, besides).expect("a log");
+        let said = gaps(&survey, Weight::Suspect).iter().map(|gap| (*gap).to_owned()).collect::<Vec<_>>();
+        (survey.stated.asked.map(units::PerSecond::get), said.join("\n"))
+    };
+    for line in ["pgbench -c 4 -j 2 -R 400 -l --sampling-rate=0.1", "pgbench -R 400 -l --sampling-rate 0.1"] {
+        let (asked, said) = of(&files, Some(&printed), line);
+        assert_eq!(asked, Some(40.0), "{line}");
+        assert!(
+            said.contains("a sample of the transactions alone, 84 of the 802 (--sampling-rate=0.1)"),
+            "{said}"
+        );
+        assert_eq!(of(&files, None, line).0, Some(40.0), "{line}");
+    }
+    // Where the line does not say that it is a sample, the rate is not held against it.
+    let (asked, said) = of(&files, Some(&printed), "pgbench -R 400 -l");
+    assert!(asked.is_none() && said.contains("84 of the 802 transactions that pgbench processed"), "{said}");
+    // One thread of two, and a sample that is too small for chance.
+    let (asked, said) = of(&files[..1], Some(&printed), "pgbench -R 400 --sampling-rate=0.1");
+    assert!(asked.is_none() && said.contains("which --sampling-rate=0.1 does not explain"), "{said}");
+    let (asked, said) = of(&files[..1], None, "pgbench -c 4 -j 2 -R 400 --sampling-rate=0.1");
+    assert!(
+        asked.is_none() && said.contains("2 threads (-j), each of which writes a log, and there is 1 file"),
+        "{said}"
+    );
+    let (asked, said) = of(&files, None, "pgbench -c 9 -j 4 -R 400");
+    assert!(
+        asked.is_none() && said.contains("4 threads (-j)") && said.contains("there are 2 files"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -115,6 +115,28 @@ fn a_rate_that_a_property_file_may_set_is_not_known_to_be_none() {
     assert!(!suspect.has_schedule && suspect.stated.asked.is_none());
 }
 
+/// What the line says of its rows is not denied, though a file may set its rate.
+#[test]
+fn rows_that_the_command_line_says_count_from_sending_are_said_to() {
+    let said = |printed: Option<&str>, command: Option<&str>| {
+        let survey = run_with(ONE, printed, command);
+        gaps(&survey, Weight::Suspect).join("\n")
+    };
+    let op = "-t -P workloada -p measurement.interval=op";
+    for text in [said(Some(op), None), said(None, Some(op))] {
+        assert!(
+            text.contains("YCSB's rows count from sending, and whether it had a rate is not told"),
+            "{text}"
+        );
+        assert!(!text.contains("do not say"), "{text}");
+    }
+    let unsaid = said(Some("-t -P workloada"), None);
+    assert!(unsaid.contains("the rows do not say whether they count from"), "{unsaid}");
+    // With a rate of none beside it, nothing is missing.
+    assert_eq!(said(Some(&format!("{op} -target 0")), None), "");
+    assert_eq!(said(Some("-t -target 0 -p measurement.interval=op -P secret.properties"), None), "");
+}
+
 #[test]
 fn a_rate_on_the_command_line_is_the_rate() {
     let asked = |survey: &Survey| survey.stated.asked.map(units::PerSecond::get);

@@ -274,7 +274,7 @@ fn the_zone_of_the_host_is_that_of_each_entrys_own_date_and_abbreviation() {
         assert_eq!((laid.events.len(), laid.facts.outside), (0, 2));
         let trouble = laid.facts.trouble.expect("one has no moment");
         assert!(
-            trouble.contains("1 entries are of an hour that this host's clocks showed twice or never"),
+            trouble.contains("1 entry is of an hour that this host's clocks showed twice or never"),
             "{trouble}"
         );
         assert!(trouble.contains("log_timezone = 'UTC'"), "{trouble}");

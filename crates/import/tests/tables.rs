@@ -152,3 +152,52 @@ fn any_column_can_be_mapped() {
     let error = refused("unit.csv", text, Some("service=time:total,start=begin:s:s"));
     assert!(error.contains("the unit of column `time:total` is not known"), "{error}");
 }
+
+/// A tool that was never late, and a schedule of one request each second.
+#[test]
+fn zeros_and_whole_seconds_do_not_make_a_table_coarse() {
+    let of = |rows: &str| {
+        let text = format!("intended_s,lag_s,service_s\n{rows}");
+        let (survey, _) = table("zeros.csv", &text, None).expect("a table");
+        assert!(!survey.gaps.iter().any(|gap| gap.text.contains("told to")), "{:?}", survey.gaps);
+        (survey.moment_resolution, survey.length_resolution)
+    };
+    let micro = Nanos::from_micros(1);
+    let never_late = "1795247165.002000,0.000000,0.000316\n1795247165.004000,0.000000,0.000402\n";
+    assert_eq!(of(never_late), (micro, micro));
+    assert_eq!(of(&never_late.replace(",0.000000,", ",0,")), (micro, micro));
+    let each_second = "1795247165.000000,0.000007,0.000316\n1795247166.000000,0.000009,0.000402\n";
+    assert_eq!(of(each_second), (micro, micro));
+    // Whoever reads samples alone is told the same.
+    let report = import::read(Format::Csv, "service_s\n0.000000\n0.250\n", &[]).expect("a report");
+    assert_eq!(report.rows[0].resolution, Some(Nanos::from_millis(10)));
+    let report = import::read(Format::Csv, "service_s\n0.000\n0.000\n", &[]).expect("a report");
+    assert_eq!(report.rows[0].resolution, Some(Nanos::from_millis(1)));
+}
+
+#[test]
+fn a_date_and_another_separator_are_refused_with_what_is_expected() {
+    let one_line = |error: String, words: &[&str]| {
+        for word in words {
+            assert!(error.contains(word) && !error.contains('\n'), "{word}: {error}");
+        }
+    };
+    let iso = "2026-11-22T10:00:00Z";
+    let error = refused("iso.csv", &format!("sent_ms,service_ms\n{iso},5\n"), None);
+    one_line(
+        error,
+        &["line 2: `2026-11-22T10:00:00Z` is no moment", "a number, here of ms since 1970", "sent_us"],
+    );
+    let error =
+        refused("iso.csv", &format!("at,service_ms\n{iso},5\n"), Some("sent=at:s,service=service_ms"));
+    one_line(error, &["here of s since 1970", "--map sent=COLUMN:us (ns, us, ms, s)"]);
+
+    for (separator, name) in [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")] {
+        let text = "sent_us,service_us\n1795247165882296,5\n".replace(',', separator);
+        for map in [None, Some("sent=sent_us,service=service_us")] {
+            let words =
+                format!("has {name} and no comma: fields are parted by commas, and decimals by a point");
+            one_line(refused("separator.csv", &text, map), &["line 1: `sent_us", &words]);
+        }
+    }
+}

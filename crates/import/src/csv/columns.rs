@@ -207,9 +207,7 @@ impl Columns {
         }
         let moment = |role: Role| match text(role) {
             None | Some(("", _)) => Ok(None),
-            Some((text, unit)) => {
-                decimal(text, unit.one()).map(Some).ok_or_else(|| format!("{} is no moment", quoted(text)))
-            }
+            Some((text, unit)) => decimal(text, unit.one()).map(Some).ok_or_else(|| no_moment(text, unit)),
         };
         let length = |role: Role| match text(role) {
             None | Some(("", _)) => Ok(None),
@@ -233,6 +231,15 @@ impl Columns {
             steps,
         })
     }
+}
+
+fn no_moment(text: &str, unit: TimeUnit) -> String {
+    format!(
+        "{} is no moment: there must be a number, here of {} since 1970 or another beginning; convert what is none, such as a date, \
+         and tell a unit by the column's name, as in sent_us, or by --map sent=COLUMN:us (ns, us, ms, s)",
+        quoted(text),
+        unit.name()
+    )
 }
 
 /// JMeter's own names, whose times are milliseconds and count from just before sending.

@@ -20,6 +20,13 @@ pub(crate) fn fields(line: &str) -> Result<Vec<Cow<'_, str>>, &'static str> {
     }
 }
 
+/// What parts the fields of a line instead of commas, of which it has none.
+pub(crate) fn other_separator(line: &str) -> Option<&'static str> {
+    let known = [(';', "semicolons"), ('\t', "tabs"), ('|', "bars")];
+    let found = known.into_iter().find(|(sign, _)| line.contains(*sign)).map(|(_, name)| name);
+    found.filter(|_| !line.contains(','))
+}
+
 /// The first field, and what comes after its comma.
 fn first(text: &str) -> Result<(Cow<'_, str>, Option<&str>), &'static str> {
     let Some(quoted) = text.trim_start().strip_prefix('"') else {

@@ -9,7 +9,7 @@ use crate::coverage::{Coverage, Words, trouble};
 use crate::examples::numbered;
 use record::{Event, EventKind, JvmLogFacts, PauseReach};
 use std::path::Path;
-use units::{Instant, Nanos, format_nanos};
+use units::{Instant, Nanos, format_counted, format_nanos};
 
 /// Whose log it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -101,8 +101,9 @@ pub fn lay_over(
     troubles.extend(coverage(log, clocks, &way).lacks(clocks, Words { program: "JVM", entry: "line" }));
     if unplaced > 0 {
         troubles.push(format!(
-            "{unplaced} pauses have no moment: their lines lack a clock, the wall clock stepped there, or this host's clocks \
-             showed their time twice or never (--jvm-start tells the zone)"
+            "{} no moment: a line lacks a clock, the wall clock stepped there, or this host's clocks showed the time twice or \
+             never (--jvm-start tells the zone)",
+            format_counted(unplaced, "pause has", "pauses have")
         ));
     }
     laid.facts.trouble = trouble(troubles);
@@ -117,8 +118,8 @@ fn tells_nothing(log: &JvmLog) -> Option<String> {
     }
     if log.first.is_none() && log.pauses.is_empty() {
         return Some(format!(
-            "none of its {} lines is a JVM's with a clock: is it the right file?",
-            log.lines
+            "it has {}, and none that is a JVM's with a clock: is it the right file?",
+            format_counted(log.lines, "line", "lines")
         ));
     }
     (!log.tells_pauses).then(|| {

@@ -1,6 +1,6 @@
 //! What a command line of pgbench says that its summary does not.
 
-use crate::figures::rate;
+use crate::figures::{number, rate};
 use units::PerSecond;
 
 /// The rate of `-R` or `--rate`; `None` where there is none, or the line does not say it.
@@ -11,6 +11,23 @@ pub(crate) fn asked(command: &str) -> Option<PerSecond> {
 /// Whether `--max-tries` lets transactions be tried again, as often as wanted or more than once.
 pub(crate) fn retries(command: &str) -> bool {
     value(command, None, "--max-tries").is_some_and(|tries| tries != "1")
+}
+
+/// The share of transactions that `--sampling-rate` lets into the log, in (0, 1); `None` where it is all of them, or the line does
+/// not say it.
+pub(crate) fn sampled(command: &str) -> Option<f64> {
+    value(command, None, "--sampling-rate").and_then(number).filter(|share| *share > 0.0 && *share < 1.0)
+}
+
+/// Clients of `-c`; `None` where the line does not say it.
+pub(crate) fn clients(command: &str) -> Option<usize> {
+    value(command, Some("-c"), "--client")?.parse().ok()
+}
+
+/// Threads of `-j`, of which each writes a log; pgbench starts no more of them than clients.
+pub(crate) fn threads(command: &str) -> Option<usize> {
+    let threads: usize = value(command, Some("-j"), "--jobs")?.parse().ok()?;
+    Some(clients(command).map_or(threads, |clients| threads.min(clients)))
 }
 
 /// What stands behind a flag: `-R 500`, `-R500`, `--rate 500`, `--rate=500`. The last one counts.
@@ -47,5 +64,30 @@ mod tests {
         }
         assert!(retries("pgbench --max-tries=10") && retries("pgbench --max-tries 0"));
         assert!(!retries("pgbench --max-tries=1") && !retries("pgbench -R 5"));
+    }
+
+    #[test]
+    fn a_sample_is_a_share_below_all() {
+        for line in ["pgbench --sampling-rate=0.1", "pgbench -l --sampling-rate 0.1 -R 5"] {
+            assert_eq!(sampled(line), Some(0.1), "{line}");
+        }
+        for line in ["", "--sampling-rate=1", "--sampling-rate=0", "--sampling-rate=2", "--sampling-rate few"]
+        {
+            assert_eq!(sampled(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn there_are_no_more_threads_than_clients() {
+        for (line, expected) in [
+            ("pgbench -j 4 -c 8", Some(4)),
+            ("pgbench -j4 -c2", Some(2)),
+            ("pgbench --jobs=4 --client=3", Some(3)),
+            ("pgbench -j 4", Some(4)),
+            ("pgbench -c 8", None),
+            ("pgbench -j many", None),
+        ] {
+            assert_eq!(threads(line), expected, "{line}");
+        }
     }
 }

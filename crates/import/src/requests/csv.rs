@@ -3,7 +3,7 @@
 use super::lines::{Lines, wrong_line};
 use super::{Gap, Log, Logged, Outputs, PassFacts, Take, YEAR_2000};
 use crate::ImportError;
-use crate::csv::{ColumnMap, Columns, Role, Row, Steps};
+use crate::csv::{ColumnMap, Columns, Role, Row, Steps, other_separator};
 use crate::format::{name_of, quoted};
 use crate::report::{StatedFrom, ToolReport};
 use std::path::{Path, PathBuf};
@@ -37,6 +37,12 @@ impl Table {
 
     fn columns(&self, path: &Path, header: &str) -> Result<Columns, ImportError> {
         let wrong = |why: String| wrong_line(NAME, path, 1, why);
+        if let Some(separator) = other_separator(header) {
+            return Err(wrong(format!(
+                "{} has {separator} and no comma: fields are parted by commas, and decimals by a point; write the table so",
+                quoted(header)
+            )));
+        }
         let columns = match &self.map {
             Some(map) => Columns::mapped(header, map).map_err(wrong)?,
             None => {

@@ -4,8 +4,11 @@ use super::lines::{Lines, wrong_line};
 use super::{Gap, Log, Logged, Outputs, PassFacts, Take};
 use crate::ImportError;
 use crate::format::{Format, Output, STANDARD_OUTPUT};
+use crate::pgbench::held::{Found, Held};
 use crate::pgbench::{MICRO, SingleField, Summary, is_skipped, transaction};
+use crate::report::ToolReport;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use units::{Outcome, format_count};
 
@@ -14,7 +17,8 @@ const NAME: &str = "pgbench-log";
 pub(super) struct PgbenchLog {
     files: Vec<PathBuf>,
     summary: Summary,
-    single: Option<SingleField>,
+    /// What a single field behind the moment is, or what is missing to tell.
+    single: Result<SingleField, &'static str>,
 }
 
 /// Whether the log has a line for each interval, and not for each transaction.
@@ -51,7 +55,7 @@ impl PgbenchLog {
             summary.take_command(command);
         }
         let single = match summary.single_field() {
-            None if skips(outputs.files)? => Some(SingleField::Lag),
+            Err(_) if skips(outputs.files)? => Ok(SingleField::Lag),
             known => known,
         };
         Ok(PgbenchLog { files: outputs.files.to_vec(), summary, single })
@@ -61,6 +65,7 @@ impl PgbenchLog {
         let found = transaction(text, self.single)?;
         let fields: Vec<&str> = text.split_ascii_whitespace().collect();
         let (client, word, script) = (fields[0], fields[2], fields[3]);
+        seen.clients.extend(found.session);
         if word == "skipped" {
             seen.skipped += 1;
             return Ok(Ok(()));
@@ -93,6 +98,7 @@ struct Seen {
     skipped: u64,
     failed: u64,
     is_scheduled: bool,
+    clients: HashSet<u32>,
 }
 
 impl Log for PgbenchLog {
@@ -111,11 +117,16 @@ impl Log for PgbenchLog {
                     .map_err(|why| wrong_line(NAME, path, number, why))??;
             }
         }
+        let held = self.summary.held(Found {
+            succeeded: seen.logged - seen.failed,
+            files: self.files.len(),
+            clients: seen.clients.len(),
+        });
         Ok(PassFacts {
-            stated: self.summary.stated(),
+            stated: ToolReport { asked: self.summary.asked_of(held), ..self.summary.stated() },
             skipped: seen.skipped,
             cut_off,
-            gaps: self.gaps(&seen),
+            gaps: self.gaps(&seen, held),
             is_wall_time: true,
             has_schedule: seen.is_scheduled,
             resolution: (MICRO, MICRO),
@@ -125,7 +136,7 @@ impl Log for PgbenchLog {
 }
 
 impl PgbenchLog {
-    fn gaps(&self, seen: &Seen) -> Vec<Gap> {
+    fn gaps(&self, seen: &Seen, held: Held) -> Vec<Gap> {
         let mut gaps = Vec::new();
         if self.summary.has_rate() && !seen.is_scheduled {
             let text = "pgbench had a rate, and its log has no schedule lag: when transactions were intended is not known, \
@@ -133,25 +144,16 @@ impl PgbenchLog {
             gaps.push(Gap::suspect(text, ""));
         }
         if seen.skipped > 0 {
+            let of_sample = if matches!(held, Held::Sample(_)) { " of the sample" } else { "" };
             let text = format!(
-                "pgbench skipped {} of {} transactions that were later than --latency-limit and never sent: how long they \
+                "pgbench skipped {} of {} transactions{of_sample} that were later than --latency-limit and never sent: how long they \
                  would have taken is in no figure, and they would have been the longest",
                 format_count(seen.skipped),
                 format_count(seen.skipped + seen.logged)
             );
             gaps.push(Gap::suspect(text, "run it without --latency-limit"));
         }
-        if let Some(processed) = self.summary.processed()
-            && processed > seen.logged - seen.failed
-        {
-            let text = format!(
-                "the log holds {} of the {} transactions that pgbench processed: with --sampling-rate it is a sample, else \
-                 files are missing",
-                format_count(seen.logged - seen.failed),
-                format_count(processed)
-            );
-            gaps.push(Gap::suspect(text, "hand over the files of all threads, and log all transactions"));
-        }
+        gaps.extend(self.gap_of_held(seen, held));
         if let Some(processed) = self.summary.processed()
             && processed < seen.logged - seen.failed
         {
@@ -175,5 +177,52 @@ impl PgbenchLog {
         };
         gaps.push(Gap::note(text));
         gaps
+    }
+    /// What follows where the log does not hold all transactions.
+    fn gap_of_held(&self, seen: &Seen, held: Held) -> Option<Gap> {
+        const ALL: &str = "hand over the files of all threads, and log all transactions";
+        let succeeded = format_count(seen.logged - seen.failed);
+        let (text, hint) = match held {
+            Held::Whole => return None,
+            Held::Sample(share) => {
+                let of_all = match self.summary.processed() {
+                    Some(processed) => format!("{succeeded} of the {}", format_count(processed)),
+                    None => succeeded,
+                };
+                let text = format!(
+                    "the log holds a sample of the transactions alone, {of_all} (--sampling-rate={share}): rates are those of \
+                     the sample, and the longest transaction may not be in it"
+                );
+                (text, "run it without --sampling-rate")
+            }
+            Held::Other(processed, None) => {
+                let text = format!(
+                    "the log holds {succeeded} of the {} transactions that pgbench processed: with --sampling-rate it is a \
+                     sample, else files are missing",
+                    format_count(processed)
+                );
+                (text, ALL)
+            }
+            Held::Other(processed, Some(share)) => {
+                let text = format!(
+                    "the log holds {succeeded} of the {} transactions that pgbench processed, which --sampling-rate={share} \
+                     does not explain: files are missing, or the command line is another run's",
+                    format_count(processed)
+                );
+                (text, "hand over the files of all threads, and the command line of this run")
+            }
+            Held::Threads(threads) => {
+                let text = format!(
+                    "the command line has {threads} threads (-j), each of which writes a log, and there {}: transactions are \
+                     missing, and no rate is held against the others",
+                    match self.files.len() {
+                        1 => "is 1 file".to_owned(),
+                        files => format!("are {files} files"),
+                    }
+                );
+                (text, ALL)
+            }
+        };
+        Some(Gap::suspect(text, hint))
     }
 }

@@ -179,7 +179,7 @@ impl RawRows {
     /// What rows without a partner count from, as the command line says.
     fn interval(&self) -> Option<&str> {
         // A noted line that does not say it may be no whole line.
-        let noted = || self.noted()?.interval().filter(|interval| *interval != "op");
+        let noted = || self.noted()?.stated_interval();
         self.printed().and_then(CommandLine::interval).or_else(noted)
     }
 
@@ -344,6 +344,13 @@ impl RawRows {
                     self.asked().unwrap_or(rate).get()
                 ),
                 BOTH,
+            )),
+            (Origin::Sending, Target::Unknown) if self.interval() == Some("op") => Some(Gap::suspect(
+                format!(
+                    "YCSB's rows count from sending, and whether it had a rate is not told, as {why}: if it had one, how late \
+                     requests were sent is in no figure (coordinated omission)"
+                ),
+                "say the rate with -target, 0 for none; with one, -p measurement.interval=both tells how late requests were",
             )),
             (Origin::Sending, Target::Unknown) => Some(Gap::suspect(
                 format!(

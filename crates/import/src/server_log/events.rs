@@ -7,7 +7,7 @@ use crate::RunClocks;
 use crate::coverage::{Coverage, Words, trouble};
 use crate::examples::numbered;
 use record::{Event, EventKind, ServerLogFacts, ServerTold};
-use units::{Instant, Nanos, format_nanos};
+use units::{Instant, Nanos, format_counted, format_nanos};
 
 /// A log as part of a recording: what happened within the run.
 pub type LaidOver = crate::LaidOver<ServerLogFacts>;
@@ -98,13 +98,15 @@ impl Placing<'_> {
         let mut troubles: Vec<String> = self.not_covered(goes_on).into_iter().collect();
         if of_zone > 0 {
             troubles.push(format!(
-                "{of_zone} entries are of an hour that this host's clocks showed twice or never, and their abbreviation does not \
-                 tell when: log with log_timezone = 'UTC'"
+                "{} of an hour that this host's clocks showed twice or never, and the abbreviation of the zone does not tell when: \
+                 log with log_timezone = 'UTC'",
+                format_counted(of_zone, "entry is", "entries are")
             ));
         }
         if of_clock > 0 {
             troubles.push(format!(
-                "{of_clock} entries have no moment: the wall clock stepped there, or they are before 1970"
+                "{} no moment: the wall clock stepped there, or it is a time before 1970",
+                format_counted(of_clock, "entry has", "entries have")
             ));
         }
         troubles

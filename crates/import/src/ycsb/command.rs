@@ -52,7 +52,12 @@ impl<'a> CommandLine<'a> {
     /// `op`, `intended` or `both`; `None` where a property file may say it.
     pub(crate) fn interval(self) -> Option<&'a str> {
         let usual = (!self.has_property_file()).then_some("op");
-        self.property("measurement.interval").or(usual)
+        self.stated_interval().or(usual)
+    }
+
+    /// The same where the line itself says it.
+    pub(crate) fn stated_interval(self) -> Option<&'a str> {
+        self.property("measurement.interval")
     }
 }
 
@@ -86,5 +91,7 @@ mod tests {
         assert_eq!(CommandLine("-t").interval(), Some("op"));
         assert_eq!(CommandLine("-P w").interval(), None);
         assert_eq!(CommandLine("-P w -p measurement.interval=intended").interval(), Some("intended"));
+        assert_eq!(CommandLine("-P w -p measurement.interval=op").stated_interval(), Some("op"));
+        assert_eq!(CommandLine("-t").stated_interval(), None);
     }
 }

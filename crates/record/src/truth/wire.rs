@@ -24,7 +24,7 @@ struct Truth {
     tool_version: String,
     #[serde(default)]
     command: String,
-    #[serde(default)]
+    /// Required: it stands behind `last_line`, so that a file cut before that line is no whole one without it.
     epoch_wall_ns: Whole,
     #[serde(default)]
     seed: Whole,

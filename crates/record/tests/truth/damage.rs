@@ -49,6 +49,22 @@ fn a_header_that_is_cut_anywhere_is_refused() {
     }
 }
 
+/// Of a store that still runs, `complete` is false and there is no `[end]` that could be missed.
+#[test]
+fn a_header_of_an_unfinished_store_that_is_cut_anywhere_is_refused() {
+    let scratch = Scratch::new("truth-cut-early");
+    drop(in_parts(&scratch, 100));
+    let file = scratch.path().join("truth.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("complete = false\n") && TruthLog::open(scratch.path()).is_ok());
+    for end in 0..text.trim_end().len() {
+        fs::write(&file, &text.as_bytes()[..end]).unwrap();
+        let refused = TruthLog::open(scratch.path()).err();
+        let said = refused.unwrap_or_else(|| panic!("cut at {end} of {}", text.len())).to_string();
+        assert!(!said.contains('\n'), "{said}");
+    }
+}
+
 #[test]
 fn what_is_no_truth_log_is_told_apart() {
     let refused = |scratch: &Scratch| TruthLog::open(scratch.path()).unwrap_err().to_string();

@@ -100,9 +100,8 @@ pub(super) fn ycsb(
         if run.url.is_some() { "truetail.ycsb.PostgresClient" } else { "site.ycsb.BasicDB" }.to_owned(),
     );
     words.extend(["-threads".to_owned(), SESSIONS.to_string()]);
-    if let Some(rate) = run.rate {
-        words.extend(["-target".to_owned(), rate.to_string()]);
-    }
+    // Zero is none, and says so: of a line with a property file nobody could tell else.
+    words.extend(["-target".to_owned(), run.rate.unwrap_or(0).to_string()]);
     let properties = workload(run).into_iter().chain(store(run)).chain(measurement(run, measured));
     words.extend(properties.flat_map(|(name, value)| ["-p".to_owned(), format!("{name}={value}")]));
     words
@@ -219,7 +218,7 @@ mod tests {
     fn both_make_the_same_load() {
         insta::assert_snapshot!(lines(NOTHING, None, None), @r#"
         truetail run null: -w noop -p mode=empty --closed -c 10 -d 1500ms --warmup 500ms --seed 1 --out /d/cell/round-1/recording
-        /jdk/bin/java -XX:+UseG1GC -Xmx256m -XX:+ExitOnOutOfMemoryError -Xlog:safepoint*,gc*:file=/d/cell/round-1/gc.log:utctime,timenanos,uptimenanos,level,tags:filecount=0 -cp /y/y.jar:/y/lib/* site.ycsb.Client -t -db site.ycsb.BasicDB -threads 10 -p workload=site.ycsb.workloads.CoreWorkload -p recordcount=10000 -p operationcount=2000000000 -p maxexecutiontime=2 -p readproportion=1 -p insertproportion=0 -p scanproportion=0 -p updateproportion=0 -p maxscanlength=100 -p requestdistribution=uniform -p basicdb.simulatedelay=0 -p basicdb.verbose=false -p measurementtype=raw -p measurement.raw.output_file=/d/cell/round-1/raw.csv -p measurement.raw.no_summary=true -p measurement.interval=op
+        /jdk/bin/java -XX:+UseG1GC -Xmx256m -XX:+ExitOnOutOfMemoryError -Xlog:safepoint*,gc*:file=/d/cell/round-1/gc.log:utctime,timenanos,uptimenanos,level,tags:filecount=0 -cp /y/y.jar:/y/lib/* site.ycsb.Client -t -db site.ycsb.BasicDB -threads 10 -target 0 -p workload=site.ycsb.workloads.CoreWorkload -p recordcount=10000 -p operationcount=2000000000 -p maxexecutiontime=2 -p readproportion=1 -p insertproportion=0 -p scanproportion=0 -p updateproportion=0 -p maxscanlength=100 -p requestdistribution=uniform -p basicdb.simulatedelay=0 -p basicdb.verbose=false -p measurementtype=raw -p measurement.raw.output_file=/d/cell/round-1/raw.csv -p measurement.raw.no_summary=true -p measurement.interval=op
         "#);
         let ycsb = Row { workload: Workload::Ycsb, is_open: true, ..NOTHING };
         insta::assert_snapshot!(lines(ycsb, None, Some(20_000)), @r#"
@@ -230,7 +229,7 @@ mod tests {
         let url = "postgres://app:hidden@db1:5433/test";
         insta::assert_snapshot!(lines(server, Some(url), None), @r#"
         truetail run postgres://app@db1:5433/test -w noop -p mode=empty --closed --isolation serializable -c 10 -d 2500ms --warmup 2500ms --seed 1 --out /d/cell/round-1/recording
-        /jdk/bin/java -XX:+UseG1GC -Xmx256m -XX:+ExitOnOutOfMemoryError -Xlog:safepoint*,gc*:file=/d/cell/round-1/gc.log:utctime,timenanos,uptimenanos,level,tags:filecount=0 -cp /y/y.jar:/y/lib/* site.ycsb.Client -t -db truetail.ycsb.PostgresClient -threads 10 -p workload=site.ycsb.workloads.CoreWorkload -p recordcount=10000 -p operationcount=2000000000 -p maxexecutiontime=5 -p readproportion=1 -p insertproportion=0 -p scanproportion=0 -p updateproportion=0 -p maxscanlength=100 -p requestdistribution=uniform -p postgres.url=jdbc:postgresql://db1:5433/test?sslmode=disable&options=-c%20default_transaction_isolation%3Dserializable -p postgres.user=app -p truetail.noop=true -p measurementtype=raw -p measurement.raw.output_file=/d/cell/round-1/raw.csv -p measurement.raw.no_summary=true -p measurement.interval=op
+        /jdk/bin/java -XX:+UseG1GC -Xmx256m -XX:+ExitOnOutOfMemoryError -Xlog:safepoint*,gc*:file=/d/cell/round-1/gc.log:utctime,timenanos,uptimenanos,level,tags:filecount=0 -cp /y/y.jar:/y/lib/* site.ycsb.Client -t -db truetail.ycsb.PostgresClient -threads 10 -target 0 -p workload=site.ycsb.workloads.CoreWorkload -p recordcount=10000 -p operationcount=2000000000 -p maxexecutiontime=5 -p readproportion=1 -p insertproportion=0 -p scanproportion=0 -p updateproportion=0 -p maxscanlength=100 -p requestdistribution=uniform -p postgres.url=jdbc:postgresql://db1:5433/test?sslmode=disable&options=-c%20default_transaction_isolation%3Dserializable -p postgres.user=app -p truetail.noop=true -p measurementtype=raw -p measurement.raw.output_file=/d/cell/round-1/raw.csv -p measurement.raw.no_summary=true -p measurement.interval=op
         "#);
         let both = Row { target: Target::PostgreSql, ..ycsb };
         insta::assert_snapshot!(lines(both, Some(url), Some(500)), @r#"

@@ -129,6 +129,33 @@ fn transactions_that_were_not_sent_were_offered() {
     assert_eq!(found["verdict"]["state"], "invalid");
 }
 
+/// A thousand transactions a second for five seconds, on time, of which the log holds every tenth: a sample, or one file of ten.
+#[test]
+fn a_rate_of_all_is_not_held_against_a_part() {
+    let scratch = Scratch::new("import-part");
+    let mut lines = String::new();
+    for n in 0..500_u64 {
+        let (second, us) = (1_795_346_511 + n / 100, n % 100 * 10_000);
+        let _ = writeln!(lines, "0 {n} 900 0 {second} {us} 100");
+    }
+    scratch.write("pgbench_log.1", &lines);
+    let import = |name: &str, line: &str| {
+        let words = ["import", "pgbench-log", "pgbench_log.1", "-o", name, "--command", line, "--json"];
+        scratch.truetail(&words).judged().json()
+    };
+    let sample = import("sample", "pgbench -R 1000 -l --sampling-rate=0.1");
+    assert_eq!((of_rate(&sample), &sample["verdict"]["state"]), (None, &"suspect".into()), "{sample}");
+    assert_eq!(sample["load"]["offered_per_second"], 100.0);
+    assert!(sample["verdict"].to_string().contains("a sample of the transactions alone"), "{sample}");
+    let thread = import("thread", "pgbench -R 1000 -l -j 10 -c 10");
+    assert_eq!((of_rate(&thread), &thread["verdict"]["state"]), (None, &"suspect".into()), "{thread}");
+    assert!(thread["verdict"].to_string().contains("there is 1 file"), "{thread}");
+    // A sample of a load that was not kept is no excuse.
+    let slow = import("slow", "pgbench -R 4000 -l --sampling-rate=0.1");
+    assert!(of_rate(&slow).expect("a reason").contains("offered rate was not reached: 25 %"), "{slow}");
+    assert_eq!(slow["verdict"]["state"], "invalid");
+}
+
 #[test]
 fn the_same_log_twice_or_more_than_a_run_made_is_not_believed() {
     let scratch = Scratch::new("import-twice");
