@@ -92,7 +92,7 @@ fn uncarried(estimate: &Estimate) -> Option<&'static str> {
 
 /// lag + pick-up over a quantile's value; only lag where pick-up was not measured.
 pub(crate) fn harness_share(row: &AnatomyRow, value: f64) -> f64 {
-    let harness = row.lag_ns + row.pick_up_ns.unwrap_or(0.0);
+    let harness = row.harness_ns();
     if value > 0.0 { harness / value } else { f64::from(u8::from(harness > 0.0)) }
 }
 

@@ -361,6 +361,13 @@ pub struct AnatomyRow {
     pub stamped: u64,
 }
 
+impl AnatomyRow {
+    /// Mean lag and pick-up, ns; only lag where pick-up was not measured.
+    pub fn harness_ns(&self) -> f64 {
+        self.lag_ns + self.pick_up_ns.unwrap_or(0.0)
+    }
+}
+
 /// A measure over time, at every zoom, with no extreme lost.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Series {

@@ -42,8 +42,15 @@ fn core_share(input: &Input) -> Option<f64> {
     (watched > 0).then(|| spent as f64 / watched as f64)
 }
 
-/// Worth knowing and no more: that nothing was seen is no evidence of a quiet host.
+/// Worth knowing and no more: that nothing was seen is no evidence of a quiet host. Of another tool's run it is more: there
+/// nothing tells of the measuring side at all.
 pub(crate) fn not_watched(e: &Evidence<'_>) -> Vec<Reason> {
+    let foreign = e.inputs.iter().any(Input::is_imported) && e.total.counts.total > 0;
+    let foreign = foreign.then(|| {
+        let text = "nothing watched the tool: how much of its times is its own delay or its host's stalls is not known";
+        let hint = "lay the log of its JVM over it (--jvm-log), or measure with `truetail run`";
+        reason(Severity::Suspect, ReasonKind::NotWatched, text.to_owned(), hint)
+    });
     let off = e.inputs.iter().filter(|input| is_off(input));
     let note = |input: &Input| {
         let text = format!("{}: the host was not watched (`--observers off`)", input.info.name);
@@ -61,5 +68,5 @@ pub(crate) fn not_watched(e: &Evidence<'_>) -> Vec<Reason> {
         );
         reason(Severity::Note, ReasonKind::NotWatched, text, "")
     };
-    off.map(note).chain(e.host.unseen.iter().map(unseen)).collect()
+    foreign.into_iter().chain(off.map(note)).chain(e.host.unseen.iter().map(unseen)).collect()
 }

@@ -238,15 +238,19 @@ fn harness(e: &Evidence<'_>) -> Vec<Reason> {
     let Some(whole) = e.total.whole() else { return Vec::new() };
     let shares = whole.quantiles.iter().filter_map(|(q, estimate)| {
         let row = e.anatomy.rows.iter().find(|r| r.quantile == *q)?;
-        Some((*q, harness_share(row, estimate.low())))
+        Some((row, estimate.low(), harness_share(row, estimate.low())))
     });
-    let over: Vec<_> = shares.filter(|(_, share)| *share > HARNESS_SHARE).collect();
-    let Some((quantile, share)) = over.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { return Vec::new() };
+    let over: Vec<_> = shares.filter(|(_, _, share)| *share > HARNESS_SHARE).collect();
+    let Some((row, low, share)) = over.iter().max_by(|a, b| a.2.total_cmp(&b.2)) else { return Vec::new() };
     let text = format!(
-        "the harness's own delay (lag and pick-up) is {} of the lower limit of {quantile} (limit {}), and above its limit at {}",
+        "the harness's own delay (lag and pick-up) of requests around {} is {}, {} of that quantile's lower limit of {} (limit {}), and \
+         above its limit at {}",
+        row.quantile,
+        format_nanos(Nanos(row.harness_ns().round() as u64)),
         percent(*share),
+        format_nanos(Nanos(low.round() as u64)),
         percent(HARNESS_SHARE),
-        over.iter().map(|(q, _)| q.name()).collect::<Vec<_>>().join(", ")
+        over.iter().map(|(row, _, _)| row.quantile.name()).collect::<Vec<_>>().join(", ")
     );
     let hint = "give the client CPUs of its own, fewer sessions for each worker, or measure slower requests";
     vec![reason(Severity::Suspect, ReasonKind::HarnessShare, text, hint)]

@@ -24,6 +24,8 @@ const SET_UP_MAX: u32 = 16;
 const RULED_OUT: u32 = 8;
 /// Rows that may lie in no sample of the session that a connection is paired with, beside a tenth of all.
 const MISSES_MAX: u32 = 8;
+/// Decades by which its rows must speak for a session, and against nobody's.
+const SURE: u32 = 1;
 /// Rows that must fit a session for a connection to be its own: fewer fit by chance, such as those of set-up alone.
 const HITS_MIN: u32 = 8;
 /// A connection with so many rows for each one of all others that may have a session, and so many more, has it.
@@ -271,7 +273,31 @@ impl<'a> Table<'a> {
     ) -> bool {
         let fits = candidate.hits >= HITS_MIN && candidate.misses <= MISSES_MAX + candidate.hits / 10;
         let claimed = self.claimed(connection, candidate, claims, |_| true);
-        fits && self.is_free(candidate) && is_far_more(candidate.hits, claimed)
+        fits && self.is_free(candidate)
+            && is_far_more(candidate.hits, claimed)
+            && self.speaks_for(connection, candidate) >= f64::from(SURE)
+    }
+
+    /// Decades by which the rows speak for the session, and against nobody's: in which a row lies in a sample by chance. Of
+    /// several rows in one sample one counts.
+    fn speaks_for(&self, connection: usize, candidate: &Candidate) -> f64 {
+        let flown = &self.loaded.sessions[candidate.session].flown;
+        let rows = &self.loaded.connections[connection].rows;
+        let chance = Chance::of(flown, self.tolerance);
+        let mut before = None;
+        let mut decades = -f64::from(candidate.decades);
+        for row in &rows[..rows.len().min(ROWS_MAX)] {
+            let by_chance = chance.of_length(row.end - row.arrived);
+            match sample_of(flown, row, self.tolerance) {
+                index @ Some(_) if index == before => {}
+                index @ Some(_) => {
+                    decades -= by_chance.log10();
+                    before = index;
+                }
+                None => decades -= (1.0 - by_chance).max(0.01).log10(),
+            }
+        }
+        decades
     }
 
     /// Rows of other connections that would be the session's at the same time, of those claims.
@@ -306,6 +332,39 @@ impl<'a> Table<'a> {
             None => Paired::Ambiguous,
         };
         self.paired.iter().enumerate().map(one).collect()
+    }
+}
+
+/// How likely something that happens at any time lies in a sample of one session.
+struct Chance {
+    /// How long samples took, and the tolerance on both sides; ns, ascending.
+    lengths: Vec<i64>,
+    /// Of the last so many of them, the sum.
+    sums: Vec<i64>,
+    /// From the first to the last, ns.
+    time: i64,
+}
+
+impl Chance {
+    fn of(flown: &[Flown], tolerance: i64) -> Chance {
+        let mut lengths: Vec<i64> =
+            flown.iter().map(|sample| (sample.completed - sample.sent).max(0) + 2 * tolerance).collect();
+        lengths.sort_unstable();
+        let mut sums = vec![0];
+        sums.extend(lengths.iter().rev().scan(0_i64, |sum, length| {
+            *sum = sum.saturating_add(*length);
+            Some(*sum)
+        }));
+        let end = flown.iter().map(|sample| sample.completed).max().unwrap_or(0);
+        let time = end - flown.first().map_or(0, |sample| sample.sent);
+        Chance { lengths, sums, time }
+    }
+
+    /// Of something that takes this long, ns; in (0, 1].
+    fn of_length(&self, length: i64) -> f64 {
+        let longer = self.lengths.len() - self.lengths.partition_point(|of| *of <= length);
+        let room = self.sums[longer] as f64 - longer as f64 * length as f64;
+        (room / self.time.max(1) as f64).clamp(1e-6, 1.0)
     }
 }
 
