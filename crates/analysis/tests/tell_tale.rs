@@ -7,8 +7,8 @@ mod made;
 use analysis::Options;
 use analysis::VerdictState;
 use analysis::tell_tale::{
-    Cell, CellFigures, Finding, Half, LookOptions, Pauses, Quantity, Rounds, Slowest, TellTale, TestedRow,
-    Whose, look,
+    Cell, CellFigures, Finding, Half, LookOptions, Pauses, Quantity, Round, Rounds, Slowest, TellTale,
+    TestedRow, Whose, look,
 };
 use cells::{MS, Place, Planted, US, cell, planted};
 use made::Scratch;
@@ -340,7 +340,10 @@ fn what_can_not_be_compared_says_why() {
             &Planted { rate: 3_000.0, ..Planted::new(3) },
         ),
         (cell("YCSB, Serial", Open, Some(true)), Rounds::CanNot("no Java".to_owned())),
-        (cell("YCSB, Parallel", Open, Some(true)), Rounds::Ran(vec![scratch.0.join("nowhere")])),
+        (
+            cell("YCSB, Parallel", Open, Some(true)),
+            Rounds::Ran(vec![Round { number: 1, recording: Ok(scratch.0.join("nowhere")) }]),
+        ),
         (cell("YCSB, Shenandoah", Open, Some(true)), Rounds::Ran(Vec::new())),
     ];
     let found = looked(&cells);
@@ -359,6 +362,21 @@ fn what_can_not_be_compared_says_why() {
     assert!(look(&[], &options()).is_err());
     // One round is still told whose its tail is.
     assert_eq!(figures(&found, 1).whose, Whose::Harness);
+}
+
+/// Of three rounds two failed: the one that is left has its own number, and the others are told.
+#[test]
+fn rounds_that_failed_are_lost_and_not_forgotten() {
+    let scratch = Scratch::new("tell-tale-failed");
+    let one = Planted { rounds: 1, ..Planted::new(7) };
+    let (cell, rounds) = planted(&scratch.0, cell("YCSB, Epsilon", Closed, Some(true)), &one);
+    let Rounds::Ran(mut rounds) = rounds else { panic!("{rounds:?}") };
+    rounds[0].number = 3;
+    let full = |number| Round { number, recording: Err("the heap was full".to_owned()) };
+    let found = looked(&[(cell, Rounds::Ran([vec![full(1), full(2)], rounds].concat()))]);
+    let figures = figures(&found, 0);
+    assert_eq!(figures.lost, ["round 1: the heap was full", "round 2: the heap was full"]);
+    assert_eq!(figures.rounds.iter().map(|round| round.number).collect::<Vec<_>>(), [3]);
 }
 
 /// The same cells give the same figures, whatever the number of threads.

@@ -2,11 +2,11 @@
 
 use super::read::{Read, read};
 use super::{
-    Cell, CellFigures, CellResult, LookOptions, Pauses, Rounds, Slowest, SlowestRow, Spread, Whose, pauses,
+    Cell, CellFigures, CellResult, LookOptions, Pauses, Round, Rounds, Slowest, SlowestRow, Spread, Whose,
+    pauses,
 };
 use crate::compared::combined;
-use stats::{Meetings, Round, meetings, rank_correlation};
-use std::path::PathBuf;
+use stats::{Meetings, meetings, rank_correlation};
 use units::{Estimate, Quantile};
 
 /// The quantiles that are compared.
@@ -16,32 +16,44 @@ pub(super) const QUANTILES: [f64; 3] = [0.5, 0.99, 0.999];
 pub(super) fn result(cell: &Cell, rounds: &Rounds, options: &LookOptions) -> CellResult {
     let figures = match rounds {
         Rounds::CanNot(why) => Err(why.clone()),
-        Rounds::Ran(paths) if paths.is_empty() => Err("no round of it was recorded".to_owned()),
-        Rounds::Ran(paths) => {
-            let of_path = |(index, path): (usize, &PathBuf)| {
-                let number = index + 1;
-                read(number, path, &cell.workload, &options.analysis)
-                    .map_err(|why| format!("round {number}: {why}"))
+        Rounds::Ran(rounds) if rounds.is_empty() => Err("no round of it was recorded".to_owned()),
+        Rounds::Ran(rounds) => {
+            let of_round = |Round { number, recording }: &Round| {
+                let path = recording.as_ref().map_err(Clone::clone);
+                let read = path.and_then(|path| read(*number, path, &cell.workload, &options.analysis));
+                read.map_err(|why| Lost { number: *number, why })
             };
-            figures(cell, paths.iter().enumerate().map(of_path).collect(), options)
+            figures(cell, rounds.iter().map(of_round).collect(), options)
         }
     };
     CellResult { cell: cell.clone(), figures }
 }
 
-fn figures(
-    cell: &Cell,
-    read: Vec<Result<Read, String>>,
-    options: &LookOptions,
-) -> Result<CellFigures, String> {
-    let (mut rounds, mut lost): (Vec<Read>, Vec<String>) = (Vec::new(), Vec::new());
+/// A round that has no figures.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("round {number}: {why}")]
+struct Lost {
+    number: usize,
+    why: String,
+}
+
+/// Why not one round has any: each reason, and one of all rounds once.
+fn why_none(lost: &[Lost]) -> String {
+    match lost {
+        [first, others @ ..] if others.iter().all(|other| other.why == first.why) => first.why.clone(),
+        _ => lost.iter().map(Lost::to_string).collect::<Vec<_>>().join("; "),
+    }
+}
+
+fn figures(cell: &Cell, read: Vec<Result<Read, Lost>>, options: &LookOptions) -> Result<CellFigures, String> {
+    let (mut rounds, mut lost): (Vec<Read>, Vec<Lost>) = (Vec::new(), Vec::new());
     for one in read {
         match one {
             Ok(read) => rounds.push(read),
             Err(why) => lost.push(why),
         }
     }
-    let Some(first) = rounds.first() else { return Err(lost.join("; ")) };
+    let Some(first) = rounds.first() else { return Err(why_none(&lost)) };
     let (measure, offered) = (first.measure, first.offered);
     if rounds.iter().any(|round| round.measure != measure) {
         return Err("its rounds are of different load models: they can't be laid together".to_owned());
@@ -65,7 +77,7 @@ fn figures(
         offered,
         correlation: correlation(&[&rounds], options),
         rounds,
-        lost,
+        lost: lost.iter().map(Lost::to_string).collect(),
         untold,
         throughput,
         quantiles,
@@ -127,8 +139,8 @@ fn met(
             whole.chain(stalls).map(|stop| (stop.begin.0, stop.end.0)).collect()
         })
         .collect();
-    let series: Vec<Round<'_>> = (rounds.iter().zip(requests.iter().zip(&stops)))
-        .map(|(round, (first, second))| Round { first, second, span: round.span })
+    let series: Vec<stats::Round<'_>> = (rounds.iter().zip(requests.iter().zip(&stops)))
+        .map(|(round, (first, second))| stats::Round { first, second, span: round.span })
         .collect();
     let seed = options.analysis.seed.derive(which.name());
     meetings(&series, options.analysis.level, seed)

@@ -48,11 +48,20 @@ pub struct Cell {
     pub jvm_log: Option<bool>,
 }
 
+/// One round of a cell.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Round {
+    /// From 1 on.
+    pub number: usize,
+    /// Its recording, or why there is none: one line.
+    pub recording: Result<PathBuf, String>,
+}
+
 /// What came of a cell.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Rounds {
-    /// Recordings, one for each round, in their order.
-    Ran(Vec<PathBuf>),
+    /// Rounds, in their order; one that failed is part of what there is to know: those that are left may be the easy ones.
+    Ran(Vec<Round>),
     /// It can't be run here, and why: one line.
     CanNot(String),
 }

@@ -1,7 +1,7 @@
 //! Cells of an experiment that never was: recordings on disk, of harnesses whose pauses are known.
 #![allow(dead_code, reason = "each test file uses its share")]
 
-use analysis::tell_tale::{Cell, Rounds};
+use analysis::tell_tale::{Cell, Round, Rounds};
 use record::{
     EndOfRun, Ending, Event, EventKind, HostFacts, JvmLogFacts, LoadFacts, LoadModel, PauseReach, PhaseFacts,
     PhaseKind, Provenance, RecordingWriter, RunHeader, Sample,
@@ -104,12 +104,12 @@ pub fn planted(directory: &Path, cell: Cell, planted: &Planted) -> (Cell, Rounds
     let log = cell.jvm_log.map_or("", |log| if log { "-log" } else { "-no-log" });
     let (workload, target, harness) = (name(&cell.workload), name(&cell.target), name(&cell.harness));
     let stem = format!("{workload}-{target}-{}-{harness}{log}", name(cell.load.name()));
-    let paths = (0..planted.rounds).map(|round| {
+    let rounds = (0..planted.rounds).map(|round| {
         let path = directory.join(format!("{stem}-{}", round + 1));
         write(&path, &cell, planted, round);
-        path
+        Round { number: round + 1, recording: Ok(path) }
     });
-    (cell.clone(), Rounds::Ran(paths.collect()))
+    (cell.clone(), Rounds::Ran(rounds.collect()))
 }
 
 fn write(path: &PathBuf, cell: &Cell, planted: &Planted, round: usize) {

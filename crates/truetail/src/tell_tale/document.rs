@@ -1,7 +1,7 @@
 //! `experiment.toml`: what was asked, what was found, what was run and where it lies.
 
 use super::matrix::Planned;
-use analysis::tell_tale::{Cell, Rounds};
+use analysis::tell_tale::{Cell, Round, Rounds};
 use anyhow::{Context, bail};
 use record::LoadModel;
 use serde::{Deserialize, Serialize};
@@ -125,7 +125,7 @@ impl CellEntry {
         }
     }
 
-    /// For the looking half. Where all rounds failed, the first reason is the cell's.
+    /// For the looking half.
     fn read(&self, directory: &Path) -> anyhow::Result<(Cell, Rounds)> {
         let load = LoadModel::ALL.into_iter().find(|load| load.name() == self.load);
         let cell = Cell {
@@ -137,13 +137,17 @@ impl CellEntry {
         };
         let mut rounds: Vec<&RoundEntry> = self.rounds.iter().collect();
         rounds.sort_by_key(|round| round.number);
-        let ran: Vec<PathBuf> =
-            rounds.iter().filter_map(|round| Some(directory.join(round.recording.as_ref()?))).collect();
-        let failed = rounds.iter().find_map(|round| round.failed.clone());
-        let rounds = match (&self.can_not, ran.is_empty()) {
-            (Some(why), _) => Rounds::CanNot(why.clone()),
-            (None, false) => Rounds::Ran(ran),
-            (None, true) => Rounds::CanNot(failed.unwrap_or_else(|| "it was not run".to_owned())),
+        let round = |entry: &&RoundEntry| Round {
+            number: entry.number as usize,
+            recording: match (&entry.recording, &entry.failed) {
+                (Some(recording), _) => Ok(directory.join(recording)),
+                (None, why) => Err(why.clone().unwrap_or_else(|| "it was not run".to_owned())),
+            },
+        };
+        let rounds = match &self.can_not {
+            Some(why) => Rounds::CanNot(why.clone()),
+            None if rounds.is_empty() => Rounds::CanNot("it was not run".to_owned()),
+            None => Rounds::Ran(rounds.iter().map(round).collect()),
         };
         Ok((cell, rounds))
     }
@@ -245,8 +249,11 @@ mod tests {
     #[test]
     fn rounds_come_in_their_order_and_a_cell_without_any_has_its_reason() {
         let cells = made().cells(Path::new("/d")).expect("cells");
-        assert_eq!(cells[0].1, Rounds::Ran(vec!["/d/a".into(), "/d/b".into()]));
-        assert_eq!(cells[1].1, Rounds::CanNot("it ended with exit status: 3".to_owned()));
+        let failed = || Err("it ended with exit status: 3".to_owned());
+        let round = |number, recording| Round { number, recording };
+        let first = [round(1, Ok("/d/a".into())), round(2, Ok("/d/b".into())), round(3, failed())];
+        assert_eq!(cells[0].1, Rounds::Ran(first.to_vec()));
+        assert_eq!(cells[1].1, Rounds::Ran(vec![round(1, failed())]));
         assert_eq!(cells[2].1, Rounds::CanNot("it was not run".to_owned()));
         assert_eq!((cells[1].0.harness.as_str(), cells[1].0.jvm_log), ("YCSB, G1", Some(true)));
     }
