@@ -83,12 +83,10 @@ pub fn ratio_of_rounds(
     let by_rounds = two_sided(difference, squared.sqrt(), freedom);
     let within = (base.within.at_least + new.within.at_least).sqrt();
     let half = between.max(normal_quantile(p) * within);
-    let knows_within = base.within.is_all && new.within.is_all;
-    let p_value = match knows_within || squared > 0.0 {
-        true => by_rounds.max(normal_two_sided(difference, within)),
-        // Of rounds that are all the same, nothing is known.
-        false => 1.0,
-    };
+    // Rounds that are all the same are told no finer than that: by how much they differ is not known.
+    let is_told = squared > 0.0 || within > 0.0;
+    let knows_within = is_told && base.within.is_all && new.within.is_all;
+    let p_value = if is_told { by_rounds.max(normal_two_sided(difference, within)) } else { 1.0 };
     Some(RoundsRatio {
         ratio: Estimate {
             point: difference.exp(),
@@ -282,6 +280,21 @@ mod tests {
         let none = |base: &[Estimate]| assert_eq!(ratio_of_rounds(base, &exact, Points::Observed, 0.9), None);
         none(&exact[..1]);
         none(&[Estimate::exact(0.0, 1), Estimate::exact(1.0, 1)]);
+    }
+
+    /// What a coarse tool tells of three rounds each: alike to the digit, and a step apart.
+    #[test]
+    fn rounds_that_are_the_same_to_the_digit_show_nothing() {
+        let told = |ms: f64| vec![Estimate::exact(ms, 1); 3];
+        for new in [10.0, 11.0, 1_000.0] {
+            let found =
+                ratio_of_rounds(&told(10.0), &told(new), Points::Observed, 0.9).expect("three rounds");
+            assert!(found.p_value == 1.0 && found.bounds().is_none() && !found.is_within(0.25), "{found:?}");
+        }
+        let mut one_differs = told(11.0);
+        one_differs[0].point = 12.0;
+        let found = ratio_of_rounds(&told(10.0), &one_differs, Points::Observed, 0.9).expect("three rounds");
+        assert!(found.knows_within && found.p_value < 1.0, "{found:?}");
     }
 
     /// Three rounds of which the ends of the intervals are factors of `ends` from 1; `None` has no interval.
