@@ -397,6 +397,31 @@ fn a_page_without_any_time_has_no_rows_for_them() {
 }
 
 #[test]
+fn ratios_that_are_not_known_are_no_numbers() {
+    let mut analysis = fixture::tiny();
+    for measure in &mut analysis.total.measures {
+        let spreads = &mut measure.spreads;
+        (spreads.coefficient_of_variation, spreads.max_over_median, spreads.median_over_min) =
+            (None, None, None);
+    }
+    let text = page(&analysis, &OPTIONS);
+    for name in ["sd/mean", "max/median", "median/min"] {
+        let line = text.lines().find(|line| line.starts_with(name)).expect("has a row");
+        let cells: Vec<&str> = line.split_whitespace().skip(1).collect();
+        assert!(cells.len() > 1 && cells.iter().all(|cell| *cell == "–"), "{line}");
+    }
+    let html = report::html::page(&analysis);
+    for name in ["sd / mean", "max / median", "median / min"] {
+        let row = html.split("</tr>").find(|row| row.contains(name)).expect("has a row");
+        assert!(row.contains("–") && !row.contains(|c: char| c.is_ascii_digit()), "{row}");
+    }
+    let measures = &report::json::document(&analysis)["measures"]["response_time"];
+    for name in ["coefficient_of_variation", "max_over_median", "median_over_min"] {
+        assert_eq!(measures.get(name), Some(&serde_json::Value::Null), "{name}");
+    }
+}
+
+#[test]
 fn given_up_requests_give_lower_bounds() {
     let analysis = fixture::censored();
     let text = page(&analysis, &OPTIONS);

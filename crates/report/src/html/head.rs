@@ -225,6 +225,11 @@ fn ratio_cell(e: &Estimate) -> String {
     format!("{least}{} <small>{interval}</small>", ratio(e.point))
 }
 
+/// A ratio that a time of zero would divide is unknown.
+fn known(e: Option<&Estimate>, cell: fn(&Estimate) -> String) -> String {
+    e.map_or_else(|| "–".to_owned(), cell)
+}
+
 /// In the square of the unit of the standard deviation.
 fn variance_cell(e: &Estimate) -> String {
     let least = if e.bound == Bound::AtLeast { "≥ " } else { "" };
@@ -278,10 +283,10 @@ pub(super) fn quantiles(analysis: &Analysis) -> String {
     row("mean", &|m| time_cell(&m.mean));
     row("standard deviation", &|m| time_cell(&m.sd));
     row("variance", &|m| variance_cell(&m.variance));
-    row("sd / mean", &|m| ratio_cell(&m.spreads.coefficient_of_variation));
-    row("p99 / mean", &|m| m.spreads.p99_over_mean.as_ref().map_or_else(|| "–".to_owned(), ratio_cell));
-    row("max / median", &|m| extreme_cell(&m.spreads.max_over_median));
-    row("median / min", &|m| extreme_cell(&m.spreads.median_over_min));
+    row("sd / mean", &|m| known(m.spreads.coefficient_of_variation.as_ref(), ratio_cell));
+    row("p99 / mean", &|m| known(m.spreads.p99_over_mean.as_ref(), ratio_cell));
+    row("max / median", &|m| known(m.spreads.max_over_median.as_ref(), extreme_cell));
+    row("median / min", &|m| known(m.spreads.median_over_min.as_ref(), extreme_cell));
     if present.iter().any(|m| m.censored > 0) {
         row("censored", &|m| count(m.censored));
     }
