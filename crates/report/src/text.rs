@@ -3,6 +3,7 @@
 //! The first line names the load model, the verdict stands before any number, and every number has its
 //! interval or says why it has none. What the numbers depend on stands at the end.
 
+mod anatomy;
 mod attribution;
 mod comparison;
 mod facts;
@@ -283,6 +284,7 @@ impl Page<'_> {
         for line in paint::wrap("", "  ", &note, self.width) {
             self.line(&self.paint.faint(&line));
         }
+        self.anatomy();
         self.line("");
     }
 
