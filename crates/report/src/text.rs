@@ -33,7 +33,7 @@ pub use repeats::repeats_page;
 pub use stated::stated_comparison_page;
 pub use tell_tale::tell_tale_page;
 
-use crate::words::{believable, bound, product};
+use crate::words::{believable, bound, subject};
 use analysis::{Analysis, MeasureSummary, Scope, ScopeSummary, Severity, VerdictState};
 use paint::Paint;
 use record::{Measure, PhaseKind};
@@ -202,13 +202,7 @@ impl Page<'_> {
             0 => String::new(),
             n => format!("{n} {sessions}, "),
         };
-        let headline = format!(
-            "{}: {}, {sessions}{} on {}",
-            load.model.name(),
-            load.arrivals,
-            header.workload,
-            product(header),
-        );
+        let headline = format!("{}: {}, {sessions}{}", load.model.name(), load.arrivals, subject(header),);
         self.wrapped("", "  ", &headline);
         if self.analysis.recordings.len() > 1 {
             self.line(&format!("{} recordings merged from their samples", self.analysis.recordings.len()));

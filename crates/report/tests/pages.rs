@@ -396,6 +396,30 @@ fn a_page_without_any_time_has_no_rows_for_them() {
     assert_eq!(rows(&text), 0, "{text}");
 }
 
+/// What nobody named is no name: the tool is what is known.
+#[test]
+fn an_import_without_names_is_a_run_of_its_tool() {
+    let said = |workload: &str, target: &str| {
+        let mut analysis = fixture::tiny();
+        let header = &mut analysis.recordings[0].header;
+        header.provenance = record::Provenance::Imported { tool: "sysbench".to_owned() };
+        (header.workload, header.target) = (workload.to_owned(), target.to_owned());
+        header.target_facts.clear();
+        let html = report::html::page(&analysis);
+        let (_, title) = html.split_once("<h1>").expect("has a title");
+        let title = title.split("</h1>").next().unwrap_or_default().to_owned();
+        let text = page(&analysis, &OPTIONS);
+        let head = text.lines().next().unwrap_or_default();
+        assert!(head.ends_with(&title), "{head}, {title}");
+        title
+    };
+    let (no_workload, no_target) = ("a workload that is not named", "a target that is not named");
+    assert_eq!(said(no_workload, no_target), "run of sysbench, imported");
+    assert_eq!(said(no_workload, "db1"), "run of sysbench on db1, imported");
+    assert_eq!(said("oltp", no_target), "oltp, run of sysbench, imported");
+    assert_eq!(said("oltp", "db1"), "oltp on db1");
+}
+
 #[test]
 fn ratios_that_are_not_known_are_no_numbers() {
     let mut analysis = fixture::tiny();

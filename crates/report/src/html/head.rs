@@ -2,7 +2,7 @@
 
 use super::markup::{Column, Table, text};
 use crate::text::{squared, time};
-use crate::words::{bound, product};
+use crate::words::{bound, subject};
 use analysis::{Analysis, MeasureSummary, Severity, VerdictState};
 use record::{Measure, Provenance};
 use units::{Bound, Estimate, OutcomeClass, Quantile, format_nanos};
@@ -43,11 +43,10 @@ pub(super) fn headline(analysis: &Analysis) -> String {
     };
     let when = format!("{at}{requests}{from}");
     format!(
-        "<header>\n<p class=\"load\"><strong>{}</strong>: {}</p>\n<h1>{} on {}</h1>\n<p class=\"when\">{}</p>\n</header>\n",
+        "<header>\n<p class=\"load\"><strong>{}</strong>: {}</p>\n<h1>{}</h1>\n<p class=\"when\">{}</p>\n</header>\n",
         text(load.model.name()),
         text(&line),
-        text(&header.workload),
-        text(&product(header)),
+        text(&subject(header)),
         text(&when)
     )
 }
