@@ -87,6 +87,22 @@ fn values_of_flags() {
     );
 }
 
+/// Of an unknown command those are listed that can stand in its place.
+#[test]
+fn commands_that_are_not_there() {
+    assert_refused(
+        "bad-commands",
+        &[
+            (&["exprimnt"], &["'exprimnt'", "commands: run, load", "gaps"]),
+            (&["experiment", "foo"], &["'foo'", "truetail experiment", "commands: tell-tale"]),
+            (&["--json", "experiment", "foo"], &["'foo'", "commands: tell-tale"]),
+        ],
+    );
+    let scratch = Scratch::new("bad-command");
+    let refused = scratch.truetail(&["experiment", "foo"]).refused(&["tell-tale"]);
+    assert!(!refused.stderr.contains("cleanup"), "{refused:?}");
+}
+
 /// A file of arrivals.
 const TRACE: &str = concat!("trace:", env!("CARGO_MANIFEST_DIR"), "/tests/cli/arrivals.txt");
 
