@@ -85,11 +85,11 @@ pub(crate) fn picks(like: &MeasureSummary) -> Vec<Pick<'_>> {
         pick("variance", Unit::SquaredNanos, Kind::Spread, |m| Some(m.variance.clone())),
         pick("standard deviation", Unit::Nanos, Kind::Spread, |m| Some(m.sd.clone())),
         pick("coefficient of variation", Unit::Ratio, Kind::Spread, |m| {
-            Some(m.spreads.coefficient_of_variation.clone())
+            m.spreads.coefficient_of_variation.clone()
         }),
         pick("p99/mean", Unit::Ratio, Kind::Spread, |m| m.spreads.p99_over_mean.clone()),
-        pick("max/median", Unit::Ratio, Kind::Spread, |m| Some(m.spreads.max_over_median.clone())),
-        pick("median/min", Unit::Ratio, Kind::Spread, |m| Some(m.spreads.median_over_min.clone())),
+        pick("max/median", Unit::Ratio, Kind::Spread, |m| m.spreads.max_over_median.clone()),
+        pick("median/min", Unit::Ratio, Kind::Spread, |m| m.spreads.median_over_min.clone()),
     ]);
     all
 }

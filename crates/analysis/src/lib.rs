@@ -15,6 +15,7 @@ mod accumulate;
 mod analyse;
 pub mod attribution;
 mod believable;
+mod carried;
 mod cell;
 mod compared;
 mod comparison;

@@ -287,17 +287,17 @@ pub struct MeasureSummary {
     pub box_plot: BoxPlot,
 }
 
-/// Dimensionless spreads. A time of zero counts as 1 ns where it divides.
+/// Dimensionless spreads; `None` where a time of zero would divide: the clock can't tell how long it was.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spreads {
     /// Standard deviation / mean.
-    pub coefficient_of_variation: Estimate,
-    /// p99 / mean; `None` when p99 is withheld.
+    pub coefficient_of_variation: Option<Estimate>,
+    /// p99 / mean; `None` when p99 is withheld, too.
     pub p99_over_mean: Option<Estimate>,
     /// max / median.
-    pub max_over_median: Estimate,
+    pub max_over_median: Option<Estimate>,
     /// median / min.
-    pub median_over_min: Estimate,
+    pub median_over_min: Option<Estimate>,
 }
 
 /// One point of the percentile spectrum.

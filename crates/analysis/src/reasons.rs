@@ -5,9 +5,9 @@ use crate::evidence::Evidence;
 use crate::input::{Input, measured_span};
 use crate::limits::*;
 use crate::{Reason, ReasonKind, Severity};
-use crate::{observers, stated};
+use crate::{carried, observers, stated};
 use record::{Ending, Event, EventKind, Measure, Provenance};
-use units::{Bound, Instant, Nanos, OutcomeClass, format_count, format_counted, format_nanos};
+use units::{Instant, Nanos, OutcomeClass, format_count, format_counted, format_nanos};
 
 /// `1.25 %`
 fn percent(share: f64) -> String {
@@ -45,7 +45,7 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Reason> {
         failures,
         censored,
         invariants,
-        samples,
+        carried::samples,
         drift,
     ];
     checks.iter().flat_map(|check| check(evidence)).collect()
@@ -335,33 +335,16 @@ fn invariants(e: &Evidence<'_>) -> Vec<Reason> {
     broken.map(judge).collect()
 }
 
-fn samples(e: &Evidence<'_>) -> Vec<Reason> {
-    let Some(whole) = e.total.whole() else {
-        // A tool's summary is what there is; that it is no more is a gap of its own.
-        if e.inputs.iter().all(|input| input.is_imported() && !input.stated.is_empty()) {
-            return Vec::new();
-        }
-        let text = "no request was measured".to_owned();
-        return vec![reason(Severity::Invalid, ReasonKind::TooFewSamples, text, "run for longer")];
-    };
-    let mut found = Vec::new();
-    if let Some(first) = whole.withheld.first() {
-        let requests = format_counted(whole.n, "request is", "requests are");
-        let needed = format_count(first.samples_needed());
-        let text = format!("{requests} too few for {first}, which needs {needed}");
-        found.push(reason(Severity::Note, ReasonKind::TooFewSamples, text, "run for longer"));
+/// Three digits at most: a factor is no count.
+fn factor(ratio: f64) -> String {
+    match ratio {
+        r if r >= 1_000.0 => "more than 1,000".to_owned(),
+        r if r >= 99.95 => format!("{r:.0}"),
+        r if r >= 9.995 => format!("{r:.1}"),
+        r if r >= 0.0995 => format!("{r:.2}"),
+        r if r >= 0.001 => format!("{r:.4}"),
+        _ => "less than 0.001".to_owned(),
     }
-    // Where censoring hides the limit, its own reason says so.
-    let unsure = whole.quantiles.iter().find(|(_, q)| q.interval.is_none() && q.bound == Bound::Exact);
-    if let Some((first, estimate)) = unsure {
-        let text = format!(
-            "from {first} on no interval can be stated: {} so alike in time that they carry as much as {}",
-            format_counted(estimate.n, "request is", "requests are"),
-            format_counted(estimate.n_effective.round() as u64, "independent one", "independent ones")
-        );
-        found.push(reason(Severity::Note, ReasonKind::TooFewSamples, text, "run for longer"));
-    }
-    found
 }
 
 fn drift(e: &Evidence<'_>) -> Vec<Reason> {
@@ -370,10 +353,23 @@ fn drift(e: &Evidence<'_>) -> Vec<Reason> {
     let measure = e.total.whole().map_or(Measure::Service, |w| w.measure).name();
     let judge = |(phase, d): &(String, stats::Drift)| {
         let text = format!(
-            "the median {measure} of phase {phase} changed by a factor of {:.2} from its first half to its second",
-            d.median_ratio
+            "the median {measure} of phase {phase} changed by a factor of {} from its first half to its second",
+            factor(d.median_ratio)
         );
         reason(Severity::Suspect, ReasonKind::NotStationary, text, "warm up for longer, or run for longer")
     };
     found.map(judge).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_factor_has_three_digits_at_most() {
+        let shown = [228_935.23, 999.4, 99.96, 12.34, 9.996, 1.234, 0.58, 0.0123, 0.0004, 0.0].map(factor);
+        let expected = ["more than 1,000", "999", "100", "12.3", "10.0", "1.23", "0.58", "0.0123"];
+        assert_eq!(shown[..8], expected);
+        assert_eq!(shown[8..], ["less than 0.001", "less than 0.001"]);
+    }
 }

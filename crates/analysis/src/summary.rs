@@ -74,27 +74,25 @@ fn spreads(view: &View<'_>, mean: &Estimate, cv: Estimate, options: &Options) ->
     let seen = |e: Estimate| Estimate { method: OBSERVED_ONCE, ..e };
     let min = view.ranks().at(1).map(|(low, _)| seen(Estimate::exact(low as f64, n)));
     let max = view.maximum().map(seen);
-    // A time of zero is shorter than the clock can tell: it counts as 1 ns where it divides.
-    let ratio = |base: Option<Estimate>, new: Option<Estimate>| {
+    let over = |base: Option<Estimate>, new: Option<Estimate>| {
         // Both are of the same samples: these must not count twice.
-        stats::ratio(&at_least_one(base?), &at_least_one(new?)).map(|r| Estimate { n, ..r })
+        over(&base?, &new?).map(|r| Estimate { n, ..r })
     };
-    let none = || Estimate { level: options.level, ..Estimate::exact(1.0, n) };
     Spreads {
-        coefficient_of_variation: cv,
-        p99_over_mean: ratio(Some(mean.clone()), p99),
-        max_over_median: ratio(median.clone(), max).unwrap_or_else(none),
-        median_over_min: ratio(min, median).unwrap_or_else(none),
+        coefficient_of_variation: Some(cv).filter(|_| mean.point > 0.0),
+        p99_over_mean: over(Some(mean.clone()), p99),
+        max_over_median: over(median.clone(), max),
+        median_over_min: over(min, median),
     }
 }
 
-/// The estimate with nothing of it below 1 ns.
-fn at_least_one(estimate: Estimate) -> Estimate {
-    Estimate {
-        point: estimate.point.max(1.0),
-        interval: estimate.interval.map(|(low, high)| (low.max(1.0), high.max(1.0))),
-        ..estimate
+/// new / base. A time of zero is shorter than the clock can tell: what it would divide is unknown.
+fn over(base: &Estimate, new: &Estimate) -> Option<Estimate> {
+    if new.point == 0.0 && base.point > 0.0 {
+        let unsure = Estimate { interval: None, method: stats::METHOD_RATIO, ..base.clone() };
+        return Some(Estimate { point: 0.0, bound: new.bound, ..unsure });
     }
+    stats::ratio(base, new)
 }
 
 /// Samples above 1, 2, 5 · 10^k ns, from the first limit above p99 on to the last below the maximum.

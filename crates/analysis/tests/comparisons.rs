@@ -205,3 +205,31 @@ fn what_is_not_alike_is_named() {
     new.input.info.header.workload = String::new();
     assert!(!warnings(&base, &new).contains("workloads"));
 }
+
+/// A clock that tells whole steps shows short requests as zero: what they would divide is unknown, and no row of a comparison.
+#[test]
+fn what_a_time_of_zero_would_divide_is_unknown_and_not_compared() {
+    let some = |part: u64| {
+        let run = Run::new(LoadModel::Closed, 10);
+        run.each_ms(10_000, move |i, s| took(s, if i % part == 0 { 1_000_000 } else { 0 })).analyse()
+    };
+    let spreads = |analysis: &Analysis| {
+        let service = analysis.total.measure(Measure::Service).expect("all were served");
+        service.spreads.clone()
+    };
+    let (all_zero, half_zero, long) = (spreads(&some(u64::MAX)), spreads(&some(3)), run(1, 3e5));
+    // The first of them took its time.
+    assert!(all_zero.coefficient_of_variation.is_some() && all_zero.max_over_median.is_none());
+    assert_eq!(all_zero.p99_over_mean.map(|e| (e.point, e.interval)), Some((0.0, None)));
+    assert_eq!((half_zero.max_over_median, half_zero.median_over_min), (None, None));
+    assert!(half_zero.p99_over_mean.is_some());
+    let none = spreads(&Run::new(LoadModel::Closed, 10).each_ms(10_000, |_, s| s).analyse());
+    assert_eq!((none.coefficient_of_variation, none.p99_over_mean), (None, None));
+    assert_eq!((none.max_over_median, none.median_over_min), (None, None));
+    let known = spreads(&long);
+    assert!(known.max_over_median.is_some() && known.median_over_min.is_some());
+    let found = compare(&[&some(3)], &[&some(3)], &CompareOptions::default()).expect("comparable");
+    let has = |name: &str| found.rows.iter().any(|row| row.name == name);
+    assert!(has("p99/mean") && has("coefficient of variation"));
+    assert!(!has("max/median") && !has("median/min"), "{:?}", found.rows);
+}

@@ -3,12 +3,13 @@
 use crate::text::{count, time};
 use analysis::attribution::{CauseRow, Held, Piece, Queued, Ran, SlowRequest, Threshold, Watched};
 use analysis::{Attribution, Cause};
+use std::cmp::Reverse;
 use units::{Instant, Nanos, format_nanos};
 
 /// A cause that explains less is not in the sentence.
 const TOLD: f64 = 0.01;
-/// Pieces of one request that are told, at most.
-const MOST_PIECES: usize = 12;
+/// Parts of one request that are told, at most.
+const MOST_PARTS: usize = 12;
 /// Of those who ran during stalls, how many are named.
 const MOST_RUNNERS: usize = 4;
 
@@ -185,7 +186,7 @@ fn nobody(ran: &Ran, share: &str) -> String {
 
 /// One request in a line: `50.6 ms  Read at 4.123 s, session 3: 49.9 ms stall of the client's CPUs, 0.7 ms database`.
 pub(crate) fn line(one: &SlowRequest) -> String {
-    format!("{}  {}: {}", format_nanos(one.whole), whose(one), timeline(one))
+    format!("{}  {}: {}", format_nanos(one.whole), whose(one), in_words(one))
 }
 
 /// Which request it is.
@@ -197,31 +198,22 @@ pub(crate) fn whose(one: &SlowRequest) -> String {
     format!("{} at {:.3} s, {session}", one.operation, one.at.0 as f64 / 1e9)
 }
 
-/// Its pieces in order, with what happened at a moment. Those below a hundredth of the whole are told together.
-pub(crate) fn timeline(one: &SlowRequest) -> String {
+/// What its time went to, the largest first, with what happened at a moment. Pieces of one kind are one; kinds that take less than a
+/// hundredth of the whole are told together. In order of time they are in the drawn bar and in JSON.
+pub(crate) fn in_words(one: &SlowRequest) -> String {
     let least = one.whole.0 / 100;
-    let mut told: Vec<(Piece, Option<&Held>)> = Vec::new();
-    let (mut short, mut short_count) = (0, 0u64);
-    for (next, held) in one.pieces.iter().zip(one.held.iter().map(Option::as_ref)) {
-        match told.last_mut() {
-            _ if next.length.0 < least => {
-                short += next.length.0;
-                short_count += 1;
-            }
-            Some((last, by))
-                if last.cause == next.cause && last.is_behind == next.is_behind && *by == held =>
-            {
-                last.length.0 += next.length.0;
-            }
-            _ => told.push((*next, held)),
-        }
+    let (mut told, short): (Vec<Part>, Vec<Part>) =
+        parts(one).into_iter().partition(|part| part.length.0 >= least);
+    // Of equal ones, the first in time stays the first.
+    told.sort_by_key(|part| Reverse(part.length));
+    let mut words: Vec<String> = told.iter().take(MOST_PARTS).map(Part::words).collect();
+    if told.len() > MOST_PARTS {
+        words.push(format!("{} others", told.len() - MOST_PARTS));
     }
-    let mut words: Vec<String> = told.iter().take(MOST_PIECES).map(piece).collect();
-    if told.len() > MOST_PIECES {
-        words.push(format!("{} pieces more", told.len() - MOST_PIECES));
-    }
-    if short >= least.max(1) {
-        words.push(format!("{} in {short_count} short pieces", time(short as f64)));
+    let sum: u64 = short.iter().map(|part| part.length.0).sum();
+    if sum >= least.max(1) {
+        let pieces: u64 = short.iter().map(|part| part.pieces).sum();
+        words.push(format!("{} in {pieces} short pieces", time(sum as f64)));
     }
     words.extend(one.queued.filter(|queued| queued.wait.0 >= least.max(1)).map(run_queue));
     for mark in one.marks.iter().take(2) {
@@ -232,6 +224,46 @@ pub(crate) fn timeline(one: &SlowRequest) -> String {
     words.join(", ")
 }
 
+/// All of a request's pieces that are told in the same words.
+struct Part<'a> {
+    cause: Cause,
+    is_behind: bool,
+    held: Option<&'a Held>,
+    length: Nanos,
+    /// At least one.
+    pieces: u64,
+}
+
+/// The parts in the order of their first pieces.
+fn parts(one: &SlowRequest) -> Vec<Part<'_>> {
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    for (piece, held) in one.pieces.iter().zip(one.held.iter().map(Option::as_ref)) {
+        let Piece { cause, is_behind, length, .. } = *piece;
+        let same = |part: &&mut Part<'_>| (part.cause, part.is_behind, part.held) == (cause, is_behind, held);
+        match parts.iter_mut().find(same) {
+            Some(part) => {
+                part.length.0 += length.0;
+                part.pieces += 1;
+            }
+            None => parts.push(Part { cause, is_behind, held, length, pieces: 1 }),
+        }
+    }
+    parts
+}
+
+impl Part<'_> {
+    fn words(&self) -> String {
+        let behind = if self.is_behind { "behind the " } else { "" };
+        let by = match self.held {
+            None => String::new(),
+            Some(Held::By(name)) => format!(" while {name} ran"),
+            Some(Held::ByNobody) => format!(" while {NOBODY} ran"),
+        };
+        let pieces = if self.pieces == 1 { String::new() } else { format!(" in {} pieces", self.pieces) };
+        format!("{} {behind}{}{by}{pieces}", time(self.length.0 as f64), self.cause.name())
+    }
+}
+
 /// What the load's threads waited for a CPU, in the windows around the request.
 fn run_queue(queued: Queued) -> String {
     let least = if queued.is_whole { "" } else { "at least " };
@@ -240,12 +272,52 @@ fn run_queue(queued: Queued) -> String {
     format!("[threads of the load waited {least}{wait} for a CPU from {begin} to {end} s]")
 }
 
-fn piece((piece, held): &(Piece, Option<&Held>)) -> String {
-    let behind = if piece.is_behind { "behind the " } else { "" };
-    let by = match held {
-        None => String::new(),
-        Some(Held::By(name)) => format!(" while {name} ran"),
-        Some(Held::ByNobody) => format!(" while {NOBODY} ran"),
-    };
-    format!("{} {behind}{}{by}", time(piece.length.0 as f64), piece.cause.name())
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Outcome;
+
+    /// A request of such pieces, each with who ran meanwhile.
+    fn request(pieces: &[(Cause, u64, Option<Held>)]) -> SlowRequest {
+        let mut begin = 0;
+        let mut next = |(cause, length, _): &(Cause, u64, Option<Held>)| {
+            let piece =
+                Piece { cause: *cause, begin: Instant(begin), length: Nanos(*length), is_behind: false };
+            begin += length;
+            piece
+        };
+        SlowRequest {
+            at: Instant(0),
+            whole: Nanos(pieces.iter().map(|(_, length, _)| length).sum()),
+            seq: 1,
+            client: 0,
+            session: 0,
+            operation: "InsertRecord".to_owned(),
+            outcome: Outcome::Ok,
+            largest: Cause::Database,
+            pieces: pieces.iter().map(&mut next).collect(),
+            held: pieces.iter().map(|(_, _, held)| held.clone()).collect(),
+            queued: None,
+            marks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_largest_part_of_a_request_is_named_first() {
+        let by = |name: &str| Some(Held::By(name.to_owned()));
+        let one = request(&[
+            (Cause::HostStall, 478_000, by("cc1")),
+            (Cause::Database, 3_700_000, None),
+            (Cause::HostStall, 4_000_000, by("ld")),
+            (Cause::Database, 3_700_000, None),
+            (Cause::HostStall, 22_000, by("cc1")),
+            (Cause::Lag, 20_000, None),
+            (Cause::PickUp, 110_000, None),
+        ]);
+        assert_eq!(
+            in_words(&one),
+            "7.40 ms database in 2 pieces, 4.00 ms stall of the host while ld ran, 500 µs stall of the host while cc1 ran \
+             in 2 pieces, 130 µs in 2 short pieces"
+        );
+    }
 }

@@ -5,7 +5,7 @@ pub use crate::json::floor_document as json;
 pub use crate::svg::floor_figure as figure;
 pub use crate::text::floor_page as text;
 
-use analysis::{Floor, FloorKind, FloorPart, FloorRow, FloorShare, RunFloor};
+use analysis::{Floor, FloorKind, FloorPart, FloorRow, FloorShare, RunFloor, VerdictState};
 use units::{Estimate, Quantile};
 
 /// Up to where the sentence goes: quantiles beyond it are the host's.
@@ -94,6 +94,27 @@ pub(crate) fn problems(floor: &Floor) -> Vec<String> {
         .filter(|part| Some(&part.name) != told)
         .filter_map(|part| Some(format!("{} is no floor: {}", part.name, part.problem()?)))
         .collect()
+}
+
+/// Why a part's verdict is not valid: its gravest reason, the first of them, once for all parts that have the same.
+pub(crate) fn doubts(floor: &Floor) -> Vec<String> {
+    let mut groups: Vec<((VerdictState, &str), Vec<&str>)> = Vec::new();
+    for part in floor.parts.iter().filter(|part| part.verdict.state != VerdictState::Valid) {
+        let reasons = &part.verdict.reasons;
+        let gravest = reasons.iter().map(|reason| reason.severity).max();
+        let Some(reason) = reasons.iter().find(|reason| Some(reason.severity) == gravest) else { continue };
+        // A recording is named by its directory, which differs from part to part.
+        let text = reason.text.strip_prefix(&format!("{}: ", part.info.name)).unwrap_or(&reason.text);
+        let why = (part.verdict.state, text);
+        match groups.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, parts)) => parts.push(&part.name),
+            None => groups.push((why, vec![&part.name])),
+        }
+    }
+    let said = |((state, text), parts): ((VerdictState, &str), Vec<&str>)| {
+        format!("verdict {} of {}: {text}", state.name(), parts.join(", "))
+    };
+    groups.into_iter().map(said).collect()
 }
 
 /// What the decisive part explains of the run's median and of its highest quantile up to p99.9; `None` without any.

@@ -31,7 +31,7 @@ pub use tell_tale::tell_tale_page;
 
 use crate::svg::has_anatomy;
 use crate::text::capital;
-use crate::words::product;
+use crate::words::subject;
 use analysis::Analysis;
 use markup::{script_json, text};
 
@@ -60,10 +60,7 @@ const START: &str = include_str!("../assets/start.js");
 /// The whole page. At most about 3 MB, whatever the number of requests.
 pub fn page(analysis: &Analysis) -> String {
     let (description, numbers) = figures::describe(analysis);
-    let title = analysis
-        .recordings
-        .first()
-        .map_or_else(String::new, |r| format!("{} on {}", r.header.workload, product(&r.header)));
+    let title = analysis.recordings.first().map_or_else(String::new, |r| subject(&r.header));
     let body = [
         head::headline(analysis),
         head::verdict(analysis),

@@ -118,10 +118,10 @@ fn summary(m: &MeasureSummary) -> Value {
         "mean": estimate(&m.mean),
         "standard_deviation": estimate(&m.sd),
         "variance": estimate(&m.variance),
-        "coefficient_of_variation": estimate(&m.spreads.coefficient_of_variation),
+        "coefficient_of_variation": m.spreads.coefficient_of_variation.as_ref().map(estimate),
         "p99_over_mean": m.spreads.p99_over_mean.as_ref().map(estimate),
-        "max_over_median": estimate(&m.spreads.max_over_median),
-        "median_over_min": estimate(&m.spreads.median_over_min),
+        "max_over_median": m.spreads.max_over_median.as_ref().map(estimate),
+        "median_over_min": m.spreads.median_over_min.as_ref().map(estimate),
         "above": m.above.iter().map(|(limit, n)| json!({"limit": limit.0, "count": n})).collect::<Vec<_>>(),
     })
 }

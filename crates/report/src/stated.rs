@@ -42,13 +42,26 @@ pub(crate) fn asked(all: &[&Stated]) -> Vec<Quantile> {
     asked
 }
 
+/// A printed quantile stands for itself where the tool's step is at most this share of it.
+const FINE: f64 = 0.05;
+
+/// Least and most, ns, that a quantile can be; the same where the tool printed it finely enough.
+pub(crate) fn ends(stated: &Stated, q: Quantile) -> Option<(u64, u64)> {
+    match stated.quantile(q) {
+        StatedQuantile::Told(value) => {
+            let (low, high) = stated.true_range(value);
+            let step = (high - value.0).max(value.0 - low);
+            let is_fine = step as f64 <= FINE * value.0 as f64;
+            Some(if is_fine { (value.0, value.0) } else { (low, high) })
+        }
+        StatedQuantile::Within(above, at_most) => Some((above.0, at_most.0)),
+        StatedQuantile::NotTold => None,
+    }
+}
+
 /// A quantile's cell.
 pub(crate) fn quantile(stated: &Stated, q: Quantile) -> String {
-    match stated.quantile(q) {
-        StatedQuantile::Told(value) => range(Some((value.0, value.0))),
-        StatedQuantile::Within(above, at_most) => range(Some((above.0, at_most.0))),
-        StatedQuantile::NotTold => range(None),
-    }
+    range(ends(stated, q))
 }
 
 /// A figure's cell.
@@ -78,4 +91,38 @@ pub(crate) fn from(stated: &Stated) -> &'static str {
 /// `2.0 s`, where an interval begins.
 pub(crate) fn begin(stated: &Stated) -> String {
     stated.interval.map_or_else(String::new, |(begin, _)| format!("{:.1} s", begin.0 as f64 / 1e9))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::StatedRounding;
+
+    #[test]
+    fn a_quantile_that_the_tool_rounds_coarsely_is_a_range() {
+        let p95 = Quantile::new(0.95).expect("is in [0, 1]");
+        let told = |micros: u64, step: u64, rounding| {
+            let stated = Stated {
+                quantiles: vec![(p95, Nanos::from_micros(micros))],
+                resolution: Some(Nanos::from_micros(step)),
+                rounding,
+                ..Stated::default()
+            };
+            quantile(&stated, p95)
+        };
+        let (down, unsaid) = (StatedRounding::Down, StatedRounding::Unsaid);
+        assert_eq!(told(0, 1_000, down), "0 ns … 1.00 ms");
+        assert_eq!(told(1_000, 1_000, down), "1.00 ms … 2.00 ms");
+        assert_eq!(told(19_000, 1_000, down), "19.0 ms … 20.0 ms");
+        assert_eq!(told(20_000, 1_000, down), "20.0 ms", "5 % is fine");
+        assert_eq!(told(100, 10, unsaid), "90.0 µs … 110 µs");
+        assert_eq!(told(0, 1, unsaid), "0 ns … 1.00 µs");
+        assert_eq!(told(0, 0, unsaid), "0 ns", "a tool that is exact may say zero");
+        let wide = Stated {
+            quantiles: vec![(p95, Nanos(1_000))],
+            relative_resolution: Some(0.1),
+            ..Stated::default()
+        };
+        assert_eq!(ends(&wide, p95), Some((900, 1_100)));
+    }
 }

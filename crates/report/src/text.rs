@@ -3,6 +3,7 @@
 //! The first line names the load model, the verdict stands before any number, and every number has its
 //! interval or says why it has none. What the numbers depend on stands at the end.
 
+mod anatomy;
 mod attribution;
 mod comparison;
 mod facts;
@@ -32,7 +33,7 @@ pub use repeats::repeats_page;
 pub use stated::stated_comparison_page;
 pub use tell_tale::tell_tale_page;
 
-use crate::words::{believable, bound, product};
+use crate::words::{believable, bound, subject};
 use analysis::{Analysis, MeasureSummary, Scope, ScopeSummary, Severity, VerdictState};
 use paint::Paint;
 use record::{Measure, PhaseKind};
@@ -206,13 +207,7 @@ impl Page<'_> {
             0 => String::new(),
             n => format!("{n} {sessions}, "),
         };
-        let headline = format!(
-            "{}: {}, {sessions}{} on {}",
-            load.model.name(),
-            load.arrivals,
-            header.workload,
-            product(header),
-        );
+        let headline = format!("{}: {}, {sessions}{}", load.model.name(), load.arrivals, subject(header),);
         self.wrapped("", "  ", &headline);
         if self.analysis.recordings.len() > 1 {
             self.line(&format!("{} recordings merged from their samples", self.analysis.recordings.len()));
@@ -288,6 +283,7 @@ impl Page<'_> {
         for line in paint::wrap("", "  ", &note, self.width) {
             self.line(&self.paint.faint(&line));
         }
+        self.anatomy();
         self.line("");
     }
 

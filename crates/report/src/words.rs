@@ -1,7 +1,7 @@
 //! Words that several renderers say in the same way.
 
 use analysis::{Analysis, Observers, Verdict, VerdictState};
-use record::RunHeader;
+use record::{Provenance, RunHeader};
 
 /// A fact on the target by its name.
 fn target_fact<'a>(header: &'a RunHeader, name: &str) -> Option<&'a str> {
@@ -18,6 +18,23 @@ pub(crate) fn product(header: &RunHeader) -> String {
     });
     let transport = target_fact(header, "transport").map_or(String::new(), |t| format!(" ({t})"));
     format!("{product}{version}{transport}")
+}
+
+/// What an import has in place of a name that nobody gave.
+const NO_WORKLOAD: &str = "a workload that is not named";
+const NO_TARGET: &str = "a target that is not named";
+
+/// What was asked of whom: `ycsb-a on PostgreSQL 17.5 (TCP)`. Of what an import has no name for, the tool's stands: `run of sysbench,
+/// imported`.
+pub(crate) fn subject(header: &RunHeader) -> String {
+    let (workload, product) = (header.workload.as_str(), product(header));
+    let Provenance::Imported { tool } = &header.provenance else { return format!("{workload} on {product}") };
+    match (workload == NO_WORKLOAD, product == NO_TARGET) {
+        (true, true) => format!("run of {tool}, imported"),
+        (true, false) => format!("run of {tool} on {product}, imported"),
+        (false, true) => format!("{workload}, run of {tool}, imported"),
+        (false, false) => format!("{workload} on {product}"),
+    }
 }
 
 /// A setting's value in the words of the database's manual: SQLite gives some of them as numbers.
@@ -65,7 +82,7 @@ pub(crate) fn bound(verdict: &Verdict) -> String {
 pub(crate) fn load(analysis: &Analysis) -> String {
     analysis.recordings.first().map_or_else(String::new, |r| {
         let load = &r.header.load;
-        format!("{}: {}, {} on {}", load.model.name(), load.arrivals, r.header.workload, product(&r.header))
+        format!("{}: {}, {}", load.model.name(), load.arrivals, subject(&r.header))
     })
 }
 

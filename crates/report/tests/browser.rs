@@ -426,6 +426,45 @@ fn it_fits_a_phone_and_a_dark_screen() {
     }
 }
 
+/// How far each table is wider than its box: caption and pixels.
+const CUT: &str = "return [...document.querySelectorAll('.scroll')]
+    .map(box => [box.getAttribute('aria-label'), box.scrollWidth - box.clientWidth])";
+
+#[test]
+fn the_usual_tables_fit_a_small_screen() {
+    let Some(browser) = browser() else { return };
+    let runs = [
+        ("open", fixture::open_loop()),
+        ("closed", fixture::closed_loop()),
+        ("censored", fixture::censored()),
+        ("statements", fixture::with_statements()),
+        ("floor", fixture::with_floor()),
+        ("truth", fixture::with_truth()),
+        ("runners", fixture::with_runners()),
+    ];
+    let all_fit = |name: &str, width: u32, picture: &std::path::Path| {
+        let cut = eval(&browser, CUT);
+        let cut = cut.as_array().expect("a list of tables");
+        assert!(!cut.is_empty(), "{name}");
+        browser.screenshot(picture).expect("a picture");
+        let hidden: Vec<&Value> = cut.iter().filter(|one| number(&one[1]) > 0.0).collect();
+        assert!(hidden.is_empty(), "{name} at {width} px hides {hidden:?}");
+    };
+    browser.set_dark(false).expect("a scheme can be chosen");
+    for width in [1100, 1239, 1240, 1280] {
+        browser.set_size(width, 900).expect("a device can be this large");
+        for (name, analysis) in &runs {
+            let page = open(&browser, &format!("fit-{name}"), analysis);
+            settle(&browser);
+            all_fit(name, width, &page.with_extension(format!("{width}.png")));
+        }
+        let page = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("fit-the-floor.html");
+        std::fs::write(&page, report::floor::html(&fixture::floor())).expect("the directory takes a page");
+        browser.open(&page).expect("a file that was just written opens");
+        all_fit("the floor", width, &page.with_extension(format!("{width}.png")));
+    }
+}
+
 #[test]
 fn figures_follow_the_screen_when_it_turns_dark() {
     let Some(browser) = browser() else { return };

@@ -3,7 +3,7 @@
 mod fixture;
 mod xml;
 
-use analysis::Floor;
+use analysis::{Floor, Reason, ReasonKind, Severity, VerdictState};
 use report::text::{TextOptions, page};
 
 const OPTIONS: TextOptions = TextOptions { width: 100, colour: false };
@@ -39,6 +39,37 @@ fn what_is_missing_is_said() {
     insta::assert_snapshot!("floor-overloaded", shown);
     assert!(report::floor::html(&fixture::overloaded()).contains("class=\"verdict invalid\""));
     assert!(!shown.contains("can't see below"), "{shown}");
+}
+
+/// A verdict without its reason helps nobody: below the table each is said once.
+#[test]
+fn the_page_says_why_a_part_is_suspect() {
+    let mut floor = fixture::floor();
+    let reason = |severity, text: &str| Reason {
+        severity,
+        kind: ReasonKind::NotWatched,
+        text: text.to_owned(),
+        hint: String::new(),
+    };
+    for part in &mut floor.parts[..2] {
+        let own = format!("{}: nobody watched <the host>", part.info.name);
+        part.verdict.state = VerdictState::Suspect;
+        part.verdict.reasons = vec![
+            reason(Severity::Note, "a note"),
+            reason(Severity::Suspect, &own),
+            reason(Severity::Suspect, "another"),
+        ];
+    }
+    let html = report::floor::html(&floor);
+    let (_, below) = html.split_once("</table>").expect("has a table");
+    assert!(
+        below.contains(
+            "<p class=\"note\">Verdict suspect of null, echo: nobody watched &lt;the host&gt;.</p>"
+        ),
+        "{below}"
+    );
+    assert!(!below.contains("a note") && !below.contains("another"), "the first of the gravest alone");
+    assert!(!report::floor::html(&fixture::floor()).contains("Verdict suspect"));
 }
 
 /// What a floor adds, between what else is on the page; a run without one says nothing of it.

@@ -5,7 +5,7 @@ mod fixture;
 use analysis::Analysis;
 use record::Measure;
 use report::text::{TextOptions, attribution_page, comparison_page, page, repeats_page};
-use units::format_nanos;
+use units::{Nanos, format_nanos};
 
 const OPTIONS: TextOptions = TextOptions { width: 100, colour: false };
 const WIDEST: usize = 110;
@@ -44,7 +44,7 @@ fn the_tail_is_put_down_to_its_causes() {
     let begin = text.find("whose tail is it: ").expect("a section on the tail");
     let end = text.find("\nevents: ").expect("the events come next");
     insta::assert_snapshot!("tail", &text[begin..end]);
-    let full = attribution_page(&analysis, &OPTIONS);
+    let full = attribution_page(&analysis, None, &OPTIONS);
     let attribution = analysis.attribution.as_ref().expect("has slow requests");
     assert!(full.lines().all(|line| line.chars().count() <= WIDEST && line == line.trim_end()), "{full}");
     assert_eq!(full.matches(" s, session ").count(), attribution.worst.len());
@@ -60,7 +60,10 @@ fn the_tail_is_put_down_to_its_causes() {
     let mut none = fixture::tiny();
     none.attribution = None;
     assert!(!page(&none, &OPTIONS).contains("whose tail"));
-    assert!(attribution_page(&none, &OPTIONS).contains("no request is slow"));
+    assert!(
+        attribution_page(&none, Some(Nanos::from_secs(10)), &OPTIONS)
+            .contains("no request took longer than 10.0 s: the longest response time is ")
+    );
     assert!(!report::html::page(&none).contains("id=\"attribution\""));
 }
 
@@ -72,7 +75,7 @@ fn stalls_are_put_down_to_those_who_ran() {
     let begin = text.find("whose tail is it: ").expect("a section on the tail");
     let end = text.find("\nevents: ").expect("the events come next");
     insta::assert_snapshot!("tail-who-ran", &text[begin..end]);
-    let full = attribution_page(&analysis, &OPTIONS);
+    let full = attribution_page(&analysis, None, &OPTIONS);
     assert!(full.lines().all(|line| line.chars().count() <= WIDEST && line == line.trim_end()), "{full}");
     insta::assert_snapshot!("tail-who-ran-in-full", full);
     let html = report::html::page(&analysis);
@@ -391,6 +394,55 @@ fn a_page_without_any_time_has_no_rows_for_them() {
     let text = page(&analysis, &OPTIONS);
     assert_eq!(text.lines().filter(|l| *l == "no request was measured").count(), 1, "{text}");
     assert_eq!(rows(&text), 0, "{text}");
+}
+
+/// What nobody named is no name: the tool is what is known.
+#[test]
+fn an_import_without_names_is_a_run_of_its_tool() {
+    let said = |workload: &str, target: &str| {
+        let mut analysis = fixture::tiny();
+        let header = &mut analysis.recordings[0].header;
+        header.provenance = record::Provenance::Imported { tool: "sysbench".to_owned() };
+        (header.workload, header.target) = (workload.to_owned(), target.to_owned());
+        header.target_facts.clear();
+        let html = report::html::page(&analysis);
+        let (_, title) = html.split_once("<h1>").expect("has a title");
+        let title = title.split("</h1>").next().unwrap_or_default().to_owned();
+        let text = page(&analysis, &OPTIONS);
+        let head = text.lines().next().unwrap_or_default();
+        assert!(head.ends_with(&title), "{head}, {title}");
+        title
+    };
+    let (no_workload, no_target) = ("a workload that is not named", "a target that is not named");
+    assert_eq!(said(no_workload, no_target), "run of sysbench, imported");
+    assert_eq!(said(no_workload, "db1"), "run of sysbench on db1, imported");
+    assert_eq!(said("oltp", no_target), "oltp, run of sysbench, imported");
+    assert_eq!(said("oltp", "db1"), "oltp on db1");
+}
+
+#[test]
+fn ratios_that_are_not_known_are_no_numbers() {
+    let mut analysis = fixture::tiny();
+    for measure in &mut analysis.total.measures {
+        let spreads = &mut measure.spreads;
+        (spreads.coefficient_of_variation, spreads.max_over_median, spreads.median_over_min) =
+            (None, None, None);
+    }
+    let text = page(&analysis, &OPTIONS);
+    for name in ["sd/mean", "max/median", "median/min"] {
+        let line = text.lines().find(|line| line.starts_with(name)).expect("has a row");
+        let cells: Vec<&str> = line.split_whitespace().skip(1).collect();
+        assert!(cells.len() > 1 && cells.iter().all(|cell| *cell == "–"), "{line}");
+    }
+    let html = report::html::page(&analysis);
+    for name in ["sd / mean", "max / median", "median / min"] {
+        let row = html.split("</tr>").find(|row| row.contains(name)).expect("has a row");
+        assert!(row.contains("–") && !row.contains(|c: char| c.is_ascii_digit()), "{row}");
+    }
+    let measures = &report::json::document(&analysis)["measures"]["response_time"];
+    for name in ["coefficient_of_variation", "max_over_median", "median_over_min"] {
+        assert_eq!(measures.get(name), Some(&serde_json::Value::Null), "{name}");
+    }
 }
 
 #[test]

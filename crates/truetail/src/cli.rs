@@ -10,13 +10,13 @@ use crate::registry::{TARGETS, WORKLOADS};
 use crate::settings::RunOptions;
 use crate::store::StoreArguments;
 use crate::tell_tale::TellTaleArguments;
-use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 mod examples;
 mod file;
+mod refused;
 
 use examples::{
     ATTRIBUTE_EXAMPLES, CHECK_EXAMPLES, CLEANUP_EXAMPLES, COMPARE_EXAMPLES, ECHO_EXAMPLES, EXAMPLES,
@@ -58,35 +58,18 @@ const MAY_BE_NEGATIVE: &[&str] = &[
 /// help come from the registry.
 pub(crate) fn parse() -> Cli {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let matches = command().try_get_matches_from(&words).unwrap_or_else(|error| refuse(&error));
+    let matches = command().try_get_matches_from(&words).unwrap_or_else(|error| refused::end(&error, &words));
     let matches = match file::expanded(&words, &matches, &command()) {
         Ok(None) => matches,
-        Ok(Some(words)) => command().try_get_matches_from(words).unwrap_or_else(|error| refuse(&error)),
+        Ok(Some(all)) => {
+            command().try_get_matches_from(&all).unwrap_or_else(|error| refused::end(&error, &words))
+        }
         Err(error) => {
             output::error(&error);
             std::process::exit(2)
         }
     };
-    Cli::from_arg_matches(&matches).unwrap_or_else(|error| refuse(&error))
-}
-
-/// Ends the program with help, or with the parser's reason on one line.
-fn refuse(error: &clap::Error) -> ! {
-    match error.kind() {
-        ErrorKind::DisplayHelp
-        | ErrorKind::DisplayVersion
-        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
-        kind => {
-            let mut text = one_line(&error.render().to_string());
-            if kind == ErrorKind::InvalidSubcommand {
-                let names: Vec<String> =
-                    Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
-                text += &format!("; commands: {}", names.join(", "));
-            }
-            output::error(&anyhow::anyhow!(text));
-            std::process::exit(2)
-        }
-    }
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| refused::end(&error, &words))
 }
 
 fn command() -> clap::Command {
@@ -105,28 +88,6 @@ fn command() -> clap::Command {
         if negative { arg.allow_hyphen_values(true) } else { arg }
     };
     command.mut_subcommands(move |c| c.mut_args(lenient))
-}
-
-/// The parser's message without its usage, and with the next step at the end.
-fn one_line(rendered: &str) -> String {
-    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let said: Vec<String> = rendered.lines().map(words).filter(|l| !l.is_empty()).collect();
-    let usage = said.iter().find_map(|l| l.strip_prefix("Usage: "));
-    let about = |l: &&String| !l.starts_with("Usage: ") && !l.starts_with("For more information");
-    let text = said.iter().filter(about).fold(String::new(), |text, line| {
-        let line = line.strip_prefix("error: ").unwrap_or(line);
-        let separator = match text.chars().last() {
-            None => "",
-            Some(':') => " ",
-            Some(_) if line.starts_with('[') => " ",
-            Some(_) => "; ",
-        };
-        text + separator + line
-    });
-    match usage {
-        Some(usage) => format!("{text}; usage: {usage}"),
-        None => format!("{text}; `--help` explains it"),
-    }
 }
 
 fn lists() -> String {

@@ -7,7 +7,7 @@ use clap::Args;
 use driver::{Execution, Isolation, TargetUrl};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use units::{Nanos, Seed, parse_duration};
+use units::{Nanos, Seed, parse_duration, parse_latency_limit};
 
 mod beside;
 mod client;
@@ -116,7 +116,7 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requests: Option<u64>,
 
-    /// Give a request up after this time; its sample is censored [default: none]
+    /// Give a request up after this time, such as `500ms`; its sample is censored [default: none]
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timeout: Option<String>,
@@ -474,6 +474,11 @@ impl RunOptions {
     /// A duration flag.
     pub(crate) fn time(flag: &str, text: Option<&str>) -> anyhow::Result<Option<Nanos>> {
         text.map(|t| parse_duration(t).map_err(|e| anyhow!("{flag}: {e}"))).transpose()
+    }
+
+    /// A flag that limits how long requests take: never without a unit.
+    pub(crate) fn latency_limit(flag: &str, text: Option<&str>) -> anyhow::Result<Option<Nanos>> {
+        text.map(|t| parse_latency_limit(t).map_err(|e| anyhow!("{flag}: {e}"))).transpose()
     }
 
     /// How often the live view speaks where it can't redraw.

@@ -29,5 +29,5 @@ pub use quantity::{Instant, Nanos, PerSecond, Quantile, Ticks};
 pub use random::{Rng, Seed};
 pub use text::{
     ParseQuantityError, format_count, format_counted, format_nanos, format_rate, parse_duration,
-    parse_quantile, parse_rate,
+    parse_latency_limit, parse_quantile, parse_rate,
 };

@@ -46,6 +46,19 @@ pub fn parse_duration(text: &str) -> Result<Nanos, ParseQuantityError> {
     if seconds > 3.2e9 { Err(error()) } else { Ok(Nanos::from_secs_f64(seconds)) }
 }
 
+/// Reads the limit of a latency: as [`parse_duration`], but never without a unit, since of `10` one reader makes milliseconds and the
+/// next one seconds. Zero is zero in every unit.
+pub fn parse_latency_limit(text: &str) -> Result<Nanos, ParseQuantityError> {
+    let error = || ParseQuantityError {
+        what: "limit of latency",
+        text: text.to_owned(),
+        expected: "a number with its unit, ns, us, ms, s, m or h, such as `10ms` or `10s`",
+    };
+    let limit = parse_duration(text).map_err(|_| error())?;
+    let has_unit = text.trim().ends_with(|last: char| last.is_alphabetic());
+    if has_unit || limit == Nanos::ZERO { Ok(limit) } else { Err(error()) }
+}
+
 /// Reads `2000/s`, `120000/min`, `2k/s`; a plain number is per second. More than zero.
 pub fn parse_rate(text: &str) -> Result<PerSecond, ParseQuantityError> {
     let error = || ParseQuantityError {
@@ -170,6 +183,18 @@ mod tests {
     }
 
     #[test]
+    fn limits_of_latency_have_a_unit() {
+        for (text, ns) in [("10ms", 10_000_000), (" 10 s ", 10_000_000_000), ("0", 0), ("0.5us", 500)] {
+            assert_eq!(parse_latency_limit(text), Ok(Nanos(ns)), "{text}");
+        }
+        for bare in ["10", "1.5", " 10 ", "soon", "", "-1s"] {
+            let message = parse_latency_limit(bare).unwrap_err().to_string();
+            assert!(message.starts_with(&format!("`{bare}` is not a limit of latency")), "{message}");
+            assert!(message.ends_with("such as `10ms` or `10s`"), "{message}");
+        }
+    }
+
+    #[test]
     fn rates() {
         for (text, rate) in [("2000/s", 2000.0), ("2k/s", 2000.0), ("120/min", 2.0), ("7", 7.0)] {
             assert_eq!(parse_rate(text).map(PerSecond::get), Ok(rate), "{text}");
@@ -215,7 +240,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_or_refused(text in ".{0,20}") {
-            let _ = (parse_duration(&text), parse_rate(&text), parse_quantile(&text));
+            let _ = (parse_duration(&text), parse_latency_limit(&text), parse_rate(&text), parse_quantile(&text));
         }
 
         #[test]

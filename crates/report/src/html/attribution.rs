@@ -4,7 +4,7 @@ use super::drawn::{inline, themed};
 use super::head::count;
 use super::markup::{Column, Table, text};
 use crate::attribution::{
-    all_of, by_chance, p_value, sentence, share, slow, timeline, times_chance, unwatched, who_ran, whose,
+    all_of, by_chance, in_words, p_value, sentence, share, slow, times_chance, unwatched, who_ran, whose,
 };
 use crate::svg::{attribution_figure, cause_colour};
 use crate::text::capital;
@@ -86,12 +86,12 @@ fn worst(attribution: &Attribution) -> String {
         (Column::Number, "took"),
         (Column::Words, "request"),
         (Column::Words, "where its time went, from left to right"),
-        (Column::Words, "in words"),
+        (Column::Words, "in words, the largest first"),
     ];
     let mut table = Table::new("The slowest requests", &head);
     let longest = attribution.worst.first().map_or(1, |one| one.whole.0.max(1));
     for one in &attribution.worst {
-        table.row(&[format_nanos(one.whole), request(one), bar(one, longest), text(&timeline(one))]);
+        table.row(&[format_nanos(one.whole), request(one), bar(one, longest), text(&in_words(one))]);
     }
     table.finish()
 }

@@ -4,10 +4,10 @@ use super::drawn::{inline, still_page};
 use super::head::{count, time_cell};
 use super::markup::{Column, Table, text};
 use super::section;
-use crate::floor::{bounds, explained, network_note, order, problems, sentence, share_words};
+use crate::floor::{bounds, doubts, explained, network_note, order, problems, sentence, share_words};
 use crate::svg::floor_figure;
 use crate::text::capital;
-use analysis::{Floor, FloorPart, RunFloor};
+use analysis::{Floor, FloorPart, FloorShare, RunFloor};
 use serde_json::{Value, json};
 use units::format_nanos;
 
@@ -74,7 +74,9 @@ fn parts(floor: &Floor) -> String {
     row("verdict", &|part| text(part.verdict.state.name()));
     let targets: Vec<String> =
         floor.parts.iter().map(|part| format!("{} on {}", part.name, part.info.header.target)).collect();
-    table.finish() + &format!("<p class=\"note\">{}.</p>\n", text(&targets.join("; ")))
+    let doubts: String =
+        doubts(floor).iter().map(|why| format!("<p class=\"note\">{}.</p>\n", text(&capital(why)))).collect();
+    table.finish() + &doubts + &format!("<p class=\"note\">{}.</p>\n", text(&targets.join("; ")))
 }
 
 /// What the section of a run's page holds.
@@ -101,13 +103,20 @@ fn shares(run: &RunFloor) -> String {
     head.extend(titles.iter().map(|title| (Column::Number, title.as_str())));
     let mut table = Table::new("Which share of each quantile the floor explains", &head);
     for row in &run.rows {
-        let cells = order.iter().map(|&part| {
-            row.shares[part].as_ref().map_or("–".to_owned(), |share| text(&share_words(share)))
-        });
+        let cells = order.iter().map(|&part| row.shares[part].as_ref().map_or("–".to_owned(), share_cell));
         let first = [text(&row.quantile.name()), time_cell(&row.run)];
         table.row(&first.into_iter().chain(cells).collect::<Vec<_>>());
     }
     table.finish()
+}
+
+/// Its interval in small letters, as in the other tables.
+fn share_cell(share: &FloorShare) -> String {
+    let words = text(&share_words(share));
+    match words.split_once(" [") {
+        Some((point, interval)) => format!("{point} <small>[{interval}</small>"),
+        None => words,
+    }
 }
 
 /// What the spectrum draws beside the run: the curves as far as their samples carry them.

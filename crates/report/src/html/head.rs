@@ -2,7 +2,7 @@
 
 use super::markup::{Column, Table, text};
 use crate::text::{squared, time};
-use crate::words::{bound, product};
+use crate::words::{bound, subject};
 use analysis::{Analysis, MeasureSummary, Severity, VerdictState};
 use record::{Measure, Provenance};
 use units::{Bound, Estimate, OutcomeClass, Quantile, format_nanos};
@@ -43,11 +43,10 @@ pub(super) fn headline(analysis: &Analysis) -> String {
     };
     let when = format!("{at}{requests}{from}");
     format!(
-        "<header>\n<p class=\"load\"><strong>{}</strong>: {}</p>\n<h1>{} on {}</h1>\n<p class=\"when\">{}</p>\n</header>\n",
+        "<header>\n<p class=\"load\"><strong>{}</strong>: {}</p>\n<h1>{}</h1>\n<p class=\"when\">{}</p>\n</header>\n",
         text(load.model.name()),
         text(&line),
-        text(&header.workload),
-        text(&product(header)),
+        text(&subject(header)),
         text(&when)
     )
 }
@@ -225,6 +224,11 @@ fn ratio_cell(e: &Estimate) -> String {
     format!("{least}{} <small>{interval}</small>", ratio(e.point))
 }
 
+/// A ratio that a time of zero would divide is unknown.
+fn known(e: Option<&Estimate>, cell: fn(&Estimate) -> String) -> String {
+    e.map_or_else(|| "–".to_owned(), cell)
+}
+
 /// In the square of the unit of the standard deviation.
 fn variance_cell(e: &Estimate) -> String {
     let least = if e.bound == Bound::AtLeast { "≥ " } else { "" };
@@ -278,10 +282,10 @@ pub(super) fn quantiles(analysis: &Analysis) -> String {
     row("mean", &|m| time_cell(&m.mean));
     row("standard deviation", &|m| time_cell(&m.sd));
     row("variance", &|m| variance_cell(&m.variance));
-    row("sd / mean", &|m| ratio_cell(&m.spreads.coefficient_of_variation));
-    row("p99 / mean", &|m| m.spreads.p99_over_mean.as_ref().map_or_else(|| "–".to_owned(), ratio_cell));
-    row("max / median", &|m| extreme_cell(&m.spreads.max_over_median));
-    row("median / min", &|m| extreme_cell(&m.spreads.median_over_min));
+    row("sd / mean", &|m| known(m.spreads.coefficient_of_variation.as_ref(), ratio_cell));
+    row("p99 / mean", &|m| known(m.spreads.p99_over_mean.as_ref(), ratio_cell));
+    row("max / median", &|m| known(m.spreads.max_over_median.as_ref(), extreme_cell));
+    row("median / min", &|m| known(m.spreads.median_over_min.as_ref(), extreme_cell));
     if present.iter().any(|m| m.censored > 0) {
         row("censored", &|m| count(m.censored));
     }

@@ -1,9 +1,10 @@
 //! What another tool stated.
 
-use crate::stated::asked;
+use crate::stated::{asked, ends};
 use analysis::{STATED_LIMIT, StatedFigure, StatedPair};
-use record::{Stated, StatedQuantile};
+use record::Stated;
 use serde_json::{Map, Value, json};
+use units::Quantile;
 
 /// The field `stated`.
 pub(super) fn stated(all: &[Stated]) -> Value {
@@ -12,13 +13,11 @@ pub(super) fn stated(all: &[Stated]) -> Value {
 
 /// The document of `truetail compare` where a side has statements alone: schema `truetail.compare-stated/1`.
 pub fn stated_comparison(pairs: &[StatedPair]) -> Value {
-    let ends =
-        |ends: Option<(u64, u64)>| ends.map(|(above, at_most)| json!({"above": above, "at_most": at_most}));
     let figure = |figure: &StatedFigure| {
         json!({
             "name": figure.name,
-            "base": ends(figure.base),
-            "new": ends(figure.new),
+            "base": range(figure.base),
+            "new": range(figure.new),
             "ratio": figure.ratio.map(|(low, high)| json!({"low": super::number(low), "high": super::number(high)})),
         })
     };
@@ -45,7 +44,7 @@ pub fn stated_comparison(pairs: &[StatedPair]) -> Value {
 
 fn one(stated: &Stated) -> Value {
     let quantiles: Map<String, Value> =
-        asked(&[stated]).into_iter().map(|q| (q.name(), quantile(stated.quantile(q)))).collect();
+        asked(&[stated]).into_iter().map(|q| (q.name(), quantile(stated, q))).collect();
     json!({
         "operation": stated.operation,
         "measure": stated.measure,
@@ -61,11 +60,11 @@ fn one(stated: &Stated) -> Value {
     })
 }
 
-/// Both ends of what is told; equal where the tool printed the value.
-fn quantile(said: StatedQuantile) -> Value {
-    match said {
-        StatedQuantile::Told(value) => json!({"above": value.0, "at_most": value.0}),
-        StatedQuantile::Within(above, at_most) => json!({"above": above.0, "at_most": at_most.0}),
-        StatedQuantile::NotTold => Value::Null,
-    }
+/// Both ends of what is told; null where nothing is.
+fn quantile(stated: &Stated, q: Quantile) -> Value {
+    range(ends(stated, q))
+}
+
+fn range(ends: Option<(u64, u64)>) -> Value {
+    ends.map_or(Value::Null, |(above, at_most)| json!({"above": above, "at_most": at_most}))
 }

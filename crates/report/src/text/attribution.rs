@@ -10,7 +10,7 @@ use crate::text::paint::Paint;
 use analysis::attribution::{CauseRow, Watched};
 use analysis::{Analysis, Attribution};
 use record::Measure;
-use units::format_nanos;
+use units::{Nanos, format_nanos};
 
 /// Slow requests on the page; `truetail attribute` shows all.
 const SHOWN: usize = 3;
@@ -23,14 +23,14 @@ const MOST_CAUSES: usize = 6;
 /// Longest line of one request on the page: the rest is in the report. One that says who ran during a stall has two.
 const LONGEST: usize = 78;
 
-/// The page of `truetail attribute`: the section alone, in full.
-pub fn attribution_page(analysis: &Analysis, options: &TextOptions) -> String {
+/// The page of `truetail attribute`: the section alone, in full. `above` is the limit that was asked for.
+pub fn attribution_page(analysis: &Analysis, above: Option<Nanos>, options: &TextOptions) -> String {
     let paint = Paint { colour: options.colour };
     let mut page = Page { analysis, paint, width: options.width, text: String::new() };
     page.headline();
     page.verdict();
     match &analysis.attribution {
-        None => page.wrapped("", "  ", &nothing_slow(analysis)),
+        None => page.wrapped("", "  ", &nothing_slow(analysis, above)),
         Some(attribution) => page.attribution_in_full(attribution),
     }
     page.text.truncate(page.text.trim_end().len());
@@ -85,15 +85,15 @@ impl Page<'_> {
 }
 
 /// Why there is nothing to attribute.
-fn nothing_slow(analysis: &Analysis) -> String {
+fn nothing_slow(analysis: &Analysis, above: Option<Nanos>) -> String {
     let measures = &analysis.total.measures;
     match measures.iter().find(|summary| matches!(summary.measure, Measure::Response | Measure::Service)) {
         Some(summary) if summary.n > 0 => {
-            format!(
-                "no request is slow: the longest {} is {}",
-                summary.measure.name(),
-                format_nanos(summary.max)
-            )
+            let none = above.map_or_else(
+                || "no request is slow".to_owned(),
+                |limit| format!("no request took longer than {}", format_nanos(limit)),
+            );
+            format!("{none}: the longest {} is {}", summary.measure.name(), format_nanos(summary.max))
         }
         _ => "no request can be slow: there is not a single one, or none that was measured".to_owned(),
     }

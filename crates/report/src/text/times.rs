@@ -44,10 +44,10 @@ fn table(main: &[&MeasureSummary], harness: &[&MeasureSummary]) -> Table {
     row("mean".to_owned(), &|s| with_interval(&s.mean), Some(&|s| estimate_point(&s.mean)));
     row("sd".to_owned(), &|s| with_interval(&s.sd), None);
     row("variance".to_owned(), &|s| variance_cell(&s.variance), None);
-    row("sd/mean".to_owned(), &|s| ratio_cell(Some(&s.spreads.coefficient_of_variation)), None);
+    row("sd/mean".to_owned(), &|s| ratio_cell(s.spreads.coefficient_of_variation.as_ref()), None);
     row("p99/mean".to_owned(), &|s| ratio_cell(s.spreads.p99_over_mean.as_ref()), None);
-    row("max/median".to_owned(), &|s| extreme_cell(&s.spreads.max_over_median), None);
-    row("median/min".to_owned(), &|s| extreme_cell(&s.spreads.median_over_min), None);
+    row("max/median".to_owned(), &|s| extreme_cell(s.spreads.max_over_median.as_ref()), None);
+    row("median/min".to_owned(), &|s| extreme_cell(s.spreads.median_over_min.as_ref()), None);
     table
 }
 
@@ -120,7 +120,8 @@ fn variance_cell(e: &Estimate) -> String {
 }
 
 /// One run has one maximum and one minimum: where its next ones would lie, nothing in it says.
-fn extreme_cell(e: &Estimate) -> String {
+fn extreme_cell(e: Option<&Estimate>) -> String {
+    let Some(e) = e else { return "–".to_owned() };
     match e.interval {
         None => format!("{}{} observed", if e.bound == Bound::AtLeast { "≥ " } else { "" }, ratio(e.point)),
         Some(_) => super::estimate_ratio(e),

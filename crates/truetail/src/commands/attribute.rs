@@ -9,7 +9,7 @@ use record::Recording;
 
 /// Analyses the recordings together and shows all slow requests.
 pub(super) fn run(arguments: AttributeArguments, json: bool) -> anyhow::Result<Ended> {
-    let above = RunOptions::time("--above", arguments.above.as_deref())?;
+    let above = RunOptions::latency_limit("--above", arguments.above.as_deref())?;
     let recordings: Vec<Recording> =
         arguments.recordings.iter().map(Recording::open).collect::<Result<_, _>>()?;
     one_of_each_client(&recordings)?;
@@ -20,7 +20,7 @@ pub(super) fn run(arguments: AttributeArguments, json: bool) -> anyhow::Result<E
         output::json(&report::json::attribution_document(&analysis))?;
     } else {
         let options = report::text::TextOptions { width: output::width(), colour: output::wants_colour() };
-        output::result(&report::text::attribution_page(&analysis, &options))?;
+        output::result(&report::text::attribution_page(&analysis, above, &options))?;
     }
     Ok(ended(&analysis))
 }

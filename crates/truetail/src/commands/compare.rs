@@ -104,7 +104,7 @@ fn show_stated(base: &[Analysis], new: &[Analysis], limits: &[Limit], json: bool
         bail!("--fail-if '{}' can't be decided: {}", limit.text, analysis::STATED_LIMIT);
     }
     let ([base], [new]) = (base, new) else {
-        bail!("statements of tools can be compared run by run alone: name one recording on each side");
+        bail!("figures that tools stated can be compared run by run alone: name one recording on each side");
     };
     let pairs = analysis::stated_pairs(base, new, &output::analysis_options().quantiles);
     if json {

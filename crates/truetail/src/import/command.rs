@@ -56,9 +56,9 @@ fn request(arguments: ImportArguments, format: Format, files: Vec<PathBuf>) -> a
 fn tell(imported: &Imported) {
     let mut text = match imported.samples {
         0 => format!(
-            "{}: {} of its own, and no single request",
+            "{}: {} that it stated, and no single request",
             imported.tool,
-            format_counted(imported.statements as u64, "statement", "statements")
+            format_counted(imported.statements as u64, "set of figures", "sets of figures")
         ),
         samples => format!("{}: {}", imported.tool, format_counted(samples, "request", "requests")),
     };

@@ -3,7 +3,7 @@
 use analysis::{Analysis, Reason, ReasonKind, Severity, Verdict, VerdictState};
 use anyhow::anyhow;
 use record::Measure;
-use units::{Bound, Estimate, Nanos, Quantile, parse_duration, parse_quantile};
+use units::{Bound, Estimate, Nanos, Quantile, parse_latency_limit, parse_quantile};
 
 /// What must hold.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -23,7 +23,7 @@ impl Limit {
     pub(super) fn parse(text: &str) -> anyhow::Result<Limit> {
         let expected = || anyhow!("--slo '{text}': expected a limit such as 'p99 < 10ms' or 'mean < 1ms'");
         let (what, below) = text.split_once('<').ok_or_else(expected)?;
-        let below = parse_duration(below.trim().trim_start_matches('='))
+        let below = parse_latency_limit(below.trim().trim_start_matches('=').trim_start())
             .map_err(|e| anyhow!("--slo '{text}': {e}"))?;
         let what = match what.trim() {
             "mean" => Statistic::Mean,
@@ -122,7 +122,9 @@ mod tests {
         assert_eq!(limit.samples_needed(), 40_000);
         assert_eq!(Limit::parse("mean<1ms").expect("a limit").what, Statistic::Mean);
         assert_eq!(Limit::parse("p99.5 < 1ms").expect("a limit").samples_needed(), 8_000);
-        for bad in ["p101 < 1ms", "p99", "p99 > 1ms", "p999x < 1ms", "p99 < soon", ""] {
+        for bad in
+            ["p101 < 1ms", "p99", "p99 > 1ms", "p999x < 1ms", "p99 < soon", "p99 < 10", "mean<=1.5", ""]
+        {
             let message = Limit::parse(bad).expect_err(bad).to_string();
             assert!(message.contains("--slo") && !message.contains('\n'), "{message}");
         }

@@ -118,7 +118,8 @@ impl RunOptions {
             sessions,
             workers: self.threads.unwrap_or(1),
             requests: self.requests,
-            timeout: RunOptions::time("--timeout", self.timeout.as_deref())?.filter(|t| *t > Nanos::ZERO),
+            timeout: RunOptions::latency_limit("--timeout", self.timeout.as_deref())?
+                .filter(|t| *t > Nanos::ZERO),
             drain: RunOptions::time("--drain", self.drain.as_deref())?.unwrap_or(Nanos::from_secs(5)),
             retries: self.retries.unwrap_or(0),
             pacing: self.pacing()?,

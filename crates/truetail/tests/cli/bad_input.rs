@@ -33,6 +33,9 @@ fn values_of_flags() {
             (&["run", "null:", "--duration", "soon"], &["--duration", "soon", "15s"]),
             (&["run", "null:", "--warmup", "x"], &["--warmup", "`x`"]),
             (&["run", "null:", "--timeout", "x"], &["--timeout", "`x`"]),
+            (&["run", "null:", "--timeout", "10"], &["--timeout", "`10`", "`10ms`", "`10s`"]),
+            (&["attribute", "x", "--above", "10"], &["--above", "`10`", "`10ms`", "`10s`"]),
+            (&["search", "null:", "--slo", "p99 < 10"], &["--slo", "`10`", "`10ms`", "`10s`"]),
             (&["run", "null:", "--drain", "x"], &["--drain", "`x`"]),
             (&["run", "null:", "--report-interval", "x"], &["--report-interval", "`x`"]),
             (&["run", "null:", "--report-interval", "1ns"], &["--report-interval", "1 ns", "at least"]),
@@ -82,6 +85,22 @@ fn values_of_flags() {
             (&["run", "null:", "-w", "noop", "-p", "mode=x"], &["`x`", "ping"]),
         ],
     );
+}
+
+/// Of an unknown command those are listed that can stand in its place.
+#[test]
+fn commands_that_are_not_there() {
+    assert_refused(
+        "bad-commands",
+        &[
+            (&["exprimnt"], &["'exprimnt'", "commands: run, load", "gaps"]),
+            (&["experiment", "foo"], &["'foo'", "truetail experiment", "commands: tell-tale"]),
+            (&["--json", "experiment", "foo"], &["'foo'", "commands: tell-tale"]),
+        ],
+    );
+    let scratch = Scratch::new("bad-command");
+    let refused = scratch.truetail(&["experiment", "foo"]).refused(&["tell-tale"]);
+    assert!(!refused.stderr.contains("cleanup"), "{refused:?}");
 }
 
 /// A file of arrivals.

@@ -214,6 +214,9 @@ fn statements_are_shown_as_the_tools_claims() {
     scratch.write("s.txt", SYSBENCH);
     let page = scratch.truetail(&["import", "s.txt", "-o", "s"]).judged();
     assert!(page.stderr.contains("taken for sysbench"), "{page:?}");
+    // Nobody named workload and target: the tool is what is known.
+    let (head, _) = page.stdout.split_once('\n').expect("has lines");
+    assert!(head.contains("run of sysbench") && head.ends_with(", imported"), "{head}");
     for words in
         ["verdict suspect", "stated by the tool", "The tool’s own claims", "and not the requests behind them"]
     {
@@ -232,6 +235,10 @@ fn statements_are_shown_as_the_tools_claims() {
     assert_eq!(p99["above"], p99["at_most"], "printed");
     assert!(p50["above"].as_u64() < p50["at_most"].as_u64(), "a bucket: {stated}");
     let html = std::fs::read_to_string(scratch.path("s/report.html")).expect("a report");
+    assert!(
+        html.contains("<h1>run of sysbench") && !html.contains("that is not named on"),
+        "the tool's name"
+    );
     assert!(html.contains("Stated by the tool") && !html.contains("0.00/s"), "no figure of nothing");
 
     let page = scratch.truetail(&["compare", "s", "s"]).well().stdout;
