@@ -10,6 +10,7 @@ mod arguments;
 mod command;
 mod guess;
 mod header;
+mod place;
 mod statements;
 
 pub(crate) use arguments::ImportArguments;
@@ -18,11 +19,14 @@ pub(crate) use command::run;
 use crate::jvm::JvmLogs;
 use ::import::RunClocks;
 use ::import::jvm::{JvmRole, JvmStart};
-use ::import::{ColumnMap, Format, Gap, Outputs, Request as ForeignRequest, Requests, Survey, Weight};
+use ::import::{
+    ColumnMap, Format, Gap, ImportError, Outputs, Request as ForeignRequest, Requests, Survey, Weight,
+};
 use analysis::facts;
 use anyhow::Context;
 use record::{EndOfRun, Ending, NO_SESSION, RecordingWriter, RunHeader, Sample};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Instant, Nanos};
 
 /// What is to be imported, and where to.
@@ -57,6 +61,8 @@ pub(crate) struct Further {
     pub(crate) columns: Option<ColumnMap>,
     /// When the JVM started whose log has no clock.
     pub(crate) jvm_start: Option<JvmStart>,
+    /// Set when the user wants an end, and nothing is to be kept; `None` where the import is a short part of something longer.
+    pub(crate) stop: Option<&'static AtomicBool>,
 }
 
 /// What came of it.
@@ -98,6 +104,7 @@ pub(crate) fn into_recording_with(request: &Request, further: &Further) -> anyho
         files: &request.files,
         columns: further.columns.as_ref(),
         command: Some(request.command.as_str()).filter(|command| !command.is_empty()),
+        stop: further.stop,
     };
     match ::import::requests(request.format, outputs)? {
         Some(requests) => of_requests(request, further, &requests),
@@ -119,7 +126,7 @@ fn of_requests(request: &Request, further: &Further, requests: &Requests) -> any
         writer.set_stated(&stated)?;
     }
     let placing = Placing { survey, warm_up: request.warm_up, number: 0 };
-    write_samples(requests, placing, &mut writer)?;
+    write_samples(requests, placing, &mut writer, further.stop)?;
     let (events, jvm_logs) = jvm;
     events.into_iter().for_each(|event| writer.event(event));
     let mut of_end = EndOfRun::new(Ending::Completed);
@@ -146,10 +153,14 @@ fn write_samples(
     requests: &Requests,
     mut placing: Placing<'_>,
     writer: &mut RecordingWriter,
+    stop: Option<&AtomicBool>,
 ) -> anyhow::Result<()> {
     const TOGETHER: usize = 4096;
     let mut batch = Vec::with_capacity(TOGETHER);
     requests.each::<anyhow::Error>(|request| {
+        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(ImportError::Stopped.into());
+        }
         batch.push(placing.sample(request));
         if batch.len() == TOGETHER {
             writer.write_samples(&batch)?;

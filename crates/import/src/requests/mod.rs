@@ -21,6 +21,7 @@ use crate::csv::ColumnMap;
 use crate::{ForeignSample, Format, ImportError, Reported, StatedFrom, ToolReport};
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use survey::Names;
 use units::{Nanos, Outcome};
 
@@ -89,13 +90,16 @@ pub struct Outputs<'a> {
     /// The tool's command line, where somebody noted it. What it states is taken; what it leaves out may have been left out of
     /// the note.
     pub command: Option<&'a str>,
+    /// Set when whoever waits wants no more; looked at with each request of the first pass.
+    pub stop: Option<&'a AtomicBool>,
 }
 
 /// Reads a log of single requests for the first time; `None` where the outputs hold summaries alone, which is for
 /// [`read`](crate::read) then.
 ///
 /// # Errors
-/// A file that can't be read, a damaged line, no request where the format has nothing else.
+/// A file that can't be read, a damaged line, no request where the format has nothing else; [`ImportError::Stopped`] when
+/// [`Outputs::stop`] was set.
 pub fn requests(format: Format, outputs: Outputs<'_>) -> Result<Option<Requests>, ImportError> {
     let log: Box<dyn Log> = match format {
         Format::PgbenchLog if pgbench::is_aggregated(outputs.files)? => return Ok(None),
@@ -108,7 +112,7 @@ pub fn requests(format: Format, outputs: Outputs<'_>) -> Result<Option<Requests>
         },
         _ => return Ok(None),
     };
-    let (names, survey) = survey::first_pass(&*log, format)?;
+    let (names, survey) = survey::first_pass(&*log, format, outputs.stop)?;
     Ok(Some(Requests { log, names, survey }))
 }
 

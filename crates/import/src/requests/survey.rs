@@ -3,6 +3,7 @@
 use super::{Gap, Log, Logged, PassFacts};
 use crate::{Format, ImportError, ToolReport};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Nanos, Outcome, format_count, format_counted};
 
 /// Operations of a recording at most: a sample has a byte for them.
@@ -181,11 +182,19 @@ impl FirstPass {
 }
 
 /// Reads a log for the first time.
-pub(super) fn first_pass(log: &dyn Log, format: Format) -> Result<(Names, Survey), ImportError> {
+pub(super) fn first_pass(
+    log: &dyn Log,
+    format: Format,
+    stop: Option<&AtomicBool>,
+) -> Result<(Names, Survey), ImportError> {
     let survey = Survey { earliest: u64::MAX, ..Survey::default() };
     let mut first =
         FirstPass { format, names: Names::default(), survey, unintended: 0, too_many_sessions: false };
-    let facts = log.pass(&mut |logged| first.take(logged))?;
+    let is_wanted = || !stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+    let facts = log.pass(&mut |logged| match is_wanted() {
+        true => first.take(logged),
+        false => Err(ImportError::Stopped),
+    })?;
     let FirstPass { mut names, mut survey, unintended, too_many_sessions, .. } = first;
     if survey.requests == 0 {
         let hint = "the files hold no request with a moment".to_owned();
