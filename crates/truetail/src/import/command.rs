@@ -3,6 +3,7 @@
 use super::place::Place;
 use super::{Further, ImportArguments, Imported, Request, guess, into_recording_with};
 use crate::run::Done;
+use crate::server_log::ServerLogs;
 use crate::{Ended, commands, interrupt, output, run, settings};
 use anyhow::{Context, bail};
 use import::jvm::{JvmRole, JvmStart};
@@ -26,6 +27,7 @@ pub(crate) fn run(arguments: ImportArguments, json: bool) -> anyhow::Result<Ende
     let further = Further {
         columns,
         jvm_start: arguments.jvm_start.as_deref().map(JvmStart::parse).transpose()?,
+        server_logs: ServerLogs::new(&arguments.server_log, arguments.server_log_zone.as_deref())?,
         stop: Some(interrupt::flag()),
     };
     let request = request(arguments, format, files)?;
