@@ -30,6 +30,7 @@ pub(crate) fn run(arguments: ImportArguments, json: bool) -> anyhow::Result<Ende
         server_logs: ServerLogs::new(&arguments.server_log, arguments.server_log_zone.as_deref())?,
         stop: Some(interrupt::flag()),
     };
+    let named = files.clone();
     let request = request(arguments, format, files)?;
     if further.jvm_start.is_some() && request.jvm_logs.is_empty() {
         bail!("--jvm-start says when the JVM of a log started: name the log with --jvm-log FILE");
@@ -41,7 +42,12 @@ pub(crate) fn run(arguments: ImportArguments, json: bool) -> anyhow::Result<Ende
         output::note("truetail: interrupted: nothing was kept");
         return Ok(Ended::Interrupted);
     }
-    let done = made?;
+    let done = made.map_err(|error| {
+        match guess::instead(error.downcast_ref(), request.format, &named, further.columns.as_ref()) {
+            Some(hint) => anyhow::anyhow!(hint),
+            None => error,
+        }
+    })?;
     let ended = commands::show(&done.analysis, &done.directory, json)?;
     done.end(ended)
 }
