@@ -22,6 +22,8 @@ use units::{Nanos, Quantile};
 const COMPRESSED: [u8; 4] = [0x1c, 0x84, 0x93, 0x14];
 /// Before the counts of a plain histogram: cookie, length, offset, digits, bounds, ratio.
 const HEADER: usize = 40;
+/// How the line begins that names the columns of a log.
+const LEGEND: &str = "\"StartTimestamp\"";
 /// The most that a histogram unpacks to; five digits over the range of 64 bits stay far below.
 const UNPACKED_MAX: u64 = 64 << 20;
 
@@ -33,6 +35,11 @@ pub(crate) fn read(outputs: &[Output], unit: Option<TimeUnit>) -> Result<ToolRep
         rows.extend(percentiles(output, unit)?);
     }
     if rows.is_empty() {
+        let is_log = |output: &Output| output.lines().any(|(_, line)| line.starts_with(LEGEND));
+        if outputs.iter().any(is_log) {
+            let hint = "the log is empty: it has its header and not one interval; did the tool end before the first?";
+            return Err(ImportError::Nothing { format: "hdr", hint: hint.to_owned() });
+        }
         let hint = "neither a line `…,HISTFAAA…` of a log nor a table headed `Value Percentile TotalCount`";
         return Err(ImportError::Nothing { format: "hdr", hint: hint.to_owned() });
     }
@@ -57,16 +64,16 @@ pub(crate) fn intervals(
         let mut log = Log::default();
         let (mut base, mut start) = (0.0, 0.0);
         for (line, text) in output.lines() {
-            if let Some(name) = text.strip_prefix("#[Logging for: ") {
-                log.ycsb = Some(name.trim_end_matches(']').to_owned());
-            } else if let Some(seconds) = stated_seconds(text, "#[BaseTime: ") {
+            if log.header(text) {
+                continue;
+            }
+            if let Some(seconds) = stated_seconds(text, "#[BaseTime: ") {
                 base = seconds;
             } else if let Some(seconds) = stated_seconds(text, "#[StartTime: ") {
                 start = seconds;
             } else if let Some((tag, encoded)) = interval(text) {
                 let histogram = decode(encoded).map_err(|why| output.wrong_line(line, why))?;
-                let assumed = if log.ycsb.is_some() { TimeUnit::Micros } else { TimeUnit::Nanos };
-                let Some(row) = log.row(tag, &histogram, unit.unwrap_or(assumed)) else { continue };
+                let Some(row) = log.row(tag, &histogram, unit.unwrap_or(log.unit())) else { continue };
                 let cumulative = around_quantiles(&row.cumulative);
                 rows.push(Reported { interval: interval_span(text, base, start), cumulative, ..row });
             }
@@ -120,6 +127,8 @@ fn interval_span(line: &str, base: f64, start: f64) -> Option<(u64, u64)> {
 struct Log {
     /// YCSB's name for what it logged: `#[Logging for: Intended-READ]`.
     ycsb: Option<String>,
+    /// What truetail exported, and from when it counts.
+    exported: Option<(String, StatedFrom)>,
     /// By tag, in the order of the file.
     histograms: Vec<(String, Histogram<u64>)>,
 }
@@ -128,17 +137,34 @@ impl Log {
     fn read(output: &Output, unit: Option<TimeUnit>) -> Result<Vec<Reported>, ImportError> {
         let mut log = Log::default();
         for (line, text) in output.lines() {
-            if let Some(name) = text.strip_prefix("#[Logging for: ") {
-                log.ycsb = Some(name.trim_end_matches(']').to_owned());
-            } else if let Some((tag, encoded)) = interval(text) {
+            if log.header(text) {
+                continue;
+            }
+            if let Some((tag, encoded)) = interval(text) {
                 log.take(tag, encoded).map_err(|why| output.wrong_line(line, why))?;
             }
         }
-        let assumed = if log.ycsb.is_some() { TimeUnit::Micros } else { TimeUnit::Nanos };
-        let rows =
-            log.histograms.iter().map(|(tag, histogram)| log.row(tag, histogram, unit.unwrap_or(assumed)));
+        let unit = unit.unwrap_or(log.unit());
+        let rows = log.histograms.iter().map(|(tag, histogram)| log.row(tag, histogram, unit));
         rows.collect::<Option<_>>()
             .ok_or_else(|| output.wrong("it holds values of more than 584 years; is the unit right?"))
+    }
+
+    /// Whether it is a line by which a tool says what it logged.
+    fn header(&mut self, line: &str) -> bool {
+        if let Some(name) = line.strip_prefix("#[Logging for: ") {
+            self.ycsb = Some(name.trim_end_matches(']').to_owned());
+        } else if let Some((measure, from)) = exported(line) {
+            self.exported = Some((measure.to_owned(), from));
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// What the values are in where nobody says it.
+    fn unit(&self) -> TimeUnit {
+        if self.ycsb.is_some() { TimeUnit::Micros } else { TimeUnit::Nanos }
     }
 
     fn take(&mut self, tag: &str, encoded: &str) -> Result<(), String> {
@@ -158,6 +184,14 @@ impl Log {
 
     /// `None` if a value is out of range.
     fn row(&self, tag: &str, histogram: &Histogram<u64>, unit: TimeUnit) -> Option<Reported> {
+        if let Some((measure, counted_from)) = &self.exported {
+            return Some(Reported {
+                operation: tag.to_owned(),
+                measure: measure.clone(),
+                counted_from: *counted_from,
+                ..described(histogram, unit.one())?
+            });
+        }
         let measure = self.ycsb.clone().unwrap_or_else(|| tag.to_owned());
         let intended = measure.strip_prefix("Intended-");
         let name = Name::of(&measure);
@@ -170,6 +204,19 @@ impl Log {
             ..described(histogram, unit.one())?
         })
     }
+}
+
+/// What `truetail export --format hdr` says in its first line, `#truetail 0.4.0: response time in ns, open loop`: the measure, and
+/// from when it counts.
+pub(crate) fn exported(line: &str) -> Option<(&str, StatedFrom)> {
+    let (_, said) = line.strip_prefix("#truetail ")?.rsplit_once(": ")?;
+    let (measure, _) = said.split_once(" in ns, ")?;
+    let from = match measure {
+        "response time" => StatedFrom::Schedule,
+        "service time" => StatedFrom::Send,
+        _ => return None,
+    };
+    Some((measure, from))
 }
 
 /// Count, mean, extremes and cumulative counts of a histogram; `None` if a value is out of range.

@@ -28,6 +28,9 @@ use units::{Nanos, Outcome};
 /// 2000-01-01, ns since 1970: earlier moments are of another unit, or of a clock of the file's own.
 const YEAR_2000: u64 = 946_684_800 * 1_000_000_000;
 
+/// The number of a phase that does not count. No tool numbers so many.
+const WARM_UP: u32 = u32::MAX;
+
 /// One request as a line tells it, moments in ns since 1970 (or of whatever clock the log has).
 #[derive(Clone, PartialEq, Debug)]
 struct Logged<'a> {
@@ -37,7 +40,7 @@ struct Logged<'a> {
     sent: Option<u64>,
     completed: Option<u64>,
     outcome: Outcome,
-    /// The tool's number of its phase.
+    /// The tool's number of its phase, or [`WARM_UP`].
     phase: u32,
 }
 

@@ -1,6 +1,6 @@
 //! The first pass: what a recording says before its first sample.
 
-use super::{Gap, Log, Logged, PassFacts};
+use super::{Gap, Log, Logged, PassFacts, WARM_UP};
 use crate::{Format, ImportError, ToolReport};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,6 +48,13 @@ pub struct LoggedPhase {
     pub begin: u64,
     /// The last completion.
     pub end: u64,
+}
+
+impl LoggedPhase {
+    /// Whether its requests do not count.
+    pub fn is_warm_up(&self) -> bool {
+        self.number == WARM_UP
+    }
 }
 
 /// What the first pass over a log found.
