@@ -208,6 +208,7 @@ fn conclude(
         verdict,
         measured,
         offered: planned::of_imports(&inputs, plan.model)
+            .or_else(|| planned::of_lossy(&inputs, plan.model))
             .or(plan.model.has_response_time().then_some(rates.offered))
             .and_then(PerSecond::new),
         achieved: PerSecond::new(rates.achieved).unwrap_or(PerSecond::of(0, Nanos::ZERO)),

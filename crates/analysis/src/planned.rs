@@ -1,6 +1,6 @@
 //! The load that was planned, as headers say it.
 //!
-//! Of truetail's own runs each request that was due has a sample, so that samples are counted. Another tool does not tell of the
+//! Of truetail's own runs each request that was due has a sample, so that samples are counted, unless some were lost. Another tool does not tell of the
 //! requests that it did not send: only the rate that it was asked for does.
 
 use crate::input::{Input, Plan};
@@ -34,6 +34,16 @@ pub(crate) fn is_told(inputs: &[Input]) -> bool {
 /// The rates of all of these imports together; `None` where it is not told, or the load has no schedule.
 pub(crate) fn of_imports(inputs: &[Input], model: LoadModel) -> Option<f64> {
     if !is_told(inputs) || !model.has_response_time() {
+        return None;
+    }
+    inputs.iter().map(|input| rate(&input.info.header)).sum()
+}
+
+/// The rates of all clients' own schedules together, where samples were lost: those that are there do not count what was offered.
+/// `None` where none was lost, or the load has no schedule.
+pub(crate) fn of_lossy(inputs: &[Input], model: LoadModel) -> Option<f64> {
+    let is_lossy = inputs.iter().any(|input| input.info.dropped + input.unwritable > 0);
+    if !is_lossy || !model.has_response_time() {
         return None;
     }
     inputs.iter().map(|input| rate(&input.info.header)).sum()

@@ -105,6 +105,11 @@ fn incomplete(input: &Input) -> Vec<Reason> {
             let text = format!("{name}: the run was stopped early: {why}");
             add(Severity::Note, ReasonKind::Incomplete, text, "");
         }
+        _ if !input.info.complete && input.is_imported() => {
+            let text = format!("{name}: the import was cut short: what is missing is not known");
+            let hint = "the run may be whole: import again, into another directory";
+            add(Severity::Invalid, ReasonKind::Incomplete, text, hint);
+        }
         _ if !input.info.complete => {
             let text = format!("{name} has no end: it was cut short, and up to its last second is missing");
             add(Severity::Suspect, ReasonKind::Incomplete, text, "repeat the run");

@@ -117,6 +117,38 @@ fn a_log_is_somebody_who_looked_unless_it_has_no_checkpoint_at_all() {
     assert!(matches!(watched(&run), Watched::No(_)));
 }
 
+/// Whatever was measured: who names a log asks for its checkpoints, and must be told that it has none of the run.
+#[test]
+fn a_log_that_does_not_cover_the_run_is_named_with_the_reason() {
+    let watched = |target: &str, log: ServerLogFacts, asked: Option<Result<u64, String>>| {
+        let mut run = slowed(6).run();
+        run.input.info.header.target = target.to_owned();
+        if let Some(asked) = asked {
+            announce(&mut run, "checkpoints", asked);
+        }
+        run.input.server_logs = vec![log];
+        let analysis = run.analyse();
+        let row = attribution(&analysis).row(Cause::Checkpoint).expect("its row");
+        (row.watched.clone(), attribution(&analysis).notes.join("; "))
+    };
+    let yesterday =
+        || ServerLogFacts { trouble: Some("its last entry is from before the run".to_owned()), ..facts() };
+    for target in ["postgres://db1/shop", "a target that is not named"] {
+        let (row, _) = watched(target, yesterday(), None);
+        assert_eq!(row, Watched::No("the log pg.log: its last entry is from before the run".to_owned()));
+        let (row, _) = watched(target, ServerLogFacts { checkpoints_in_all: 0, ..facts() }, None);
+        assert!(matches!(&row, Watched::No(why) if why.contains("log_checkpoints")), "{row:?}");
+    }
+    let (row, _) = watched("postgres://db1/shop", yesterday(), Some(Err("no right to ask".to_owned())));
+    assert!(
+        matches!(&row, Watched::No(why) if why == "no right to ask; the log pg.log: its last entry is from before the run"),
+        "{row:?}"
+    );
+    let (row, notes) = watched("postgres://db1/shop", yesterday(), Some(Ok(200)));
+    assert_eq!(row, Watched::Yes);
+    assert!(notes.contains("the log pg.log: its last entry is from before the run"), "{notes}");
+}
+
 #[test]
 fn a_vacuum_may_explain_time_and_a_wait_for_a_lock_is_marked_alone() {
     let with = |subject: &str, intervals: Vec<(u64, u64)>| {

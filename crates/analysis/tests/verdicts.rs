@@ -526,3 +526,22 @@ fn recordings_that_do_not_belong_together_are_refused() {
     ));
     assert!(matches!(analyse_all(&[]), Err(AnalysisError::Nothing)));
 }
+
+/// Nine of ten samples were lost: what was offered is what the schedule says, and not what is left.
+#[test]
+fn what_was_dropped_was_offered() {
+    let mut run = plain();
+    let all = run.samples.len() as u64;
+    let mut number = 0;
+    run.samples.retain(|_| {
+        number += 1;
+        number % 10 == 0
+    });
+    let left = run.analyse();
+    assert!((left.offered.unwrap().get() - 100.0).abs() < 1.0, "counted: {:?}", left.offered);
+    run.input.info.dropped = all - run.samples.len() as u64;
+    let found = run.analyse();
+    assert_eq!(severity(&found, ReasonKind::SamplesDropped), Some(Severity::Invalid));
+    assert!((found.offered.unwrap().get() - 1_000.0).abs() < 1e-9, "{:?}", found.offered);
+    assert!((found.achieved.get() - 100.0).abs() < 1.0, "{:?}", found.achieved);
+}

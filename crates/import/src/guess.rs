@@ -14,8 +14,8 @@ pub struct FormatGuess {
     pub by: &'static str,
 }
 
-/// The formats that the beginning of a text may be of: none, one, or several. `hdr` is guessed for YCSB's logs alone, since
-/// others do not state their unit.
+/// The formats that the beginning of a text may be of: none, one, or several. `hdr` is guessed for YCSB's logs and truetail's own
+/// alone, since others do not state their unit.
 pub fn guess(text: &str) -> Vec<FormatGuess> {
     let text = without_mark(text);
     let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
@@ -32,6 +32,11 @@ pub fn guess(text: &str) -> Vec<FormatGuess> {
         ),
         (has("\"metric\"") && has("\"measurement\""), Format::Ycsb, "it has objects of YCSB's exporters"),
         (begins("#[Logging for: "), Format::Hdr(None), "it is an HdrHistogram log that YCSB wrote"),
+        (
+            crate::hdr::exported(first).is_some(),
+            Format::Hdr(None),
+            "its first line says that truetail exported it",
+        ),
         (
             begins("transaction type: ") && has("latency average = "),
             Format::Pgbench,
@@ -82,7 +87,9 @@ mod tests {
     fn only_what_leaves_no_doubt_is_guessed() {
         let formats =
             |text: &str| guess(text).into_iter().map(|guess| guess.format.name()).collect::<Vec<_>>();
-        let cases: [(&str, &[&str]); 9] = [
+        let cases: [(&str, &[&str]); 11] = [
+            ("#truetail 0.4.0 (commit 5c24): response time in ns, open loop\n", &["hdr"]),
+            ("#truetail 0.4.0: pool wait in ns, open loop\n", &[]),
             ("0 1 316 0 1795247165 882296 69\n", &["pgbench-log"]),
             ("1 2 skipped 0 1795247165 882296 0\n", &["pgbench-log"]),
             ("1795247173 77 10796 1587940 69 327 5130 366514 2 93 0 0 0 0 0\n", &["pgbench-log"]),

@@ -6,22 +6,27 @@
 //! The lines are read here, and the payload is unpacked and measured before the library sees it: the library believes the
 //! length that the payload states and would reserve 4 GiB for a damaged one.
 
+mod intervals;
+
+pub(crate) use intervals::intervals;
+
 use crate::ImportError;
 use crate::figures::{cumulated, number, scaled};
-use crate::format::{Format, Output, STANDARD_OUTPUT, TimeUnit, file, name_of, quoted};
+use crate::format::{Output, TimeUnit, quoted};
 use crate::report::{Reported, StatedFrom, ToolReport};
 use crate::ycsb::names::Name;
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use std::io::Read;
-use std::path::PathBuf;
 use units::{Nanos, Quantile};
 
 /// First bytes of a compressed histogram, format V2.
 const COMPRESSED: [u8; 4] = [0x1c, 0x84, 0x93, 0x14];
 /// Before the counts of a plain histogram: cookie, length, offset, digits, bounds, ratio.
 const HEADER: usize = 40;
+/// How the line begins that names the columns of a log.
+const LEGEND: &str = "\"StartTimestamp\"";
 /// The most that a histogram unpacks to; five digits over the range of 64 bits stay far below.
 const UNPACKED_MAX: u64 = 64 << 20;
 
@@ -33,86 +38,15 @@ pub(crate) fn read(outputs: &[Output], unit: Option<TimeUnit>) -> Result<ToolRep
         rows.extend(percentiles(output, unit)?);
     }
     if rows.is_empty() {
+        let is_log = |output: &Output| output.lines().any(|(_, line)| line.starts_with(LEGEND));
+        if outputs.iter().any(is_log) {
+            let hint = "the log is empty: it has its header and not one interval; did the tool end before the first?";
+            return Err(ImportError::Nothing { format: "hdr", hint: hint.to_owned() });
+        }
         let hint = "neither a line `…,HISTFAAA…` of a log nor a table headed `Value Percentile TotalCount`";
         return Err(ImportError::Nothing { format: "hdr", hint: hint.to_owned() });
     }
     Ok(ToolReport { tool: "HdrHistogram".to_owned(), rows, ..ToolReport::default() })
-}
-
-/// The intervals of logs, one row each, in the order of the files; of percentile files there are none. Moments are ns since
-/// 1970 where the log says when it began, else since then. Of the counts, those are kept between which a quantile lies that
-/// pages print: all of them for each second of an hour are more than anybody has asked for.
-pub(crate) fn intervals(
-    printed: &str,
-    files: &[PathBuf],
-    unit: Option<TimeUnit>,
-) -> Result<Vec<Reported>, ImportError> {
-    let mut rows = Vec::new();
-    let mut texts = vec![(STANDARD_OUTPUT.to_owned(), printed.to_owned())];
-    for path in files {
-        texts.push((name_of(path), file(path)?));
-    }
-    for (place, text) in texts {
-        let output = Output::new(Format::Hdr(unit), place, &text);
-        let mut log = Log::default();
-        let (mut base, mut start) = (0.0, 0.0);
-        for (line, text) in output.lines() {
-            if let Some(name) = text.strip_prefix("#[Logging for: ") {
-                log.ycsb = Some(name.trim_end_matches(']').to_owned());
-            } else if let Some(seconds) = stated_seconds(text, "#[BaseTime: ") {
-                base = seconds;
-            } else if let Some(seconds) = stated_seconds(text, "#[StartTime: ") {
-                start = seconds;
-            } else if let Some((tag, encoded)) = interval(text) {
-                let histogram = decode(encoded).map_err(|why| output.wrong_line(line, why))?;
-                let assumed = if log.ycsb.is_some() { TimeUnit::Micros } else { TimeUnit::Nanos };
-                let Some(row) = log.row(tag, &histogram, unit.unwrap_or(assumed)) else { continue };
-                let cumulative = around_quantiles(&row.cumulative);
-                rows.push(Reported { interval: interval_span(text, base, start), cumulative, ..row });
-            }
-        }
-    }
-    Ok(rows)
-}
-
-/// Of counts, both ends of each bucket that holds one of the usual quantiles, and the last: what is said of these quantiles stays
-/// the same, and of others it is said less exactly.
-fn around_quantiles(cumulative: &[(Nanos, u64)]) -> Vec<(Nanos, u64)> {
-    let Some(last) = cumulative.len().checked_sub(1) else { return Vec::new() };
-    let total = cumulative[last].1;
-    let bucket = |q: &Quantile| cumulative.partition_point(|(_, count)| *count < q.rank(total));
-    let mut kept: Vec<usize> =
-        Quantile::PRINTED.iter().map(bucket).flat_map(|at| [at.saturating_sub(1), at]).collect();
-    kept.push(last);
-    kept.sort_unstable();
-    kept.dedup();
-    kept.into_iter().filter_map(|at| cumulative.get(at).copied()).collect()
-}
-
-/// `#[StartTime: 1795247146.105 (seconds since epoch), …`.
-fn stated_seconds(line: &str, begin: &str) -> Option<f64> {
-    number(line.strip_prefix(begin)?.split([' ', ']']).next()?)
-}
-
-/// Begin and end of an interval, ns. Its start is since 1970 or, as libraries differ, since the log's own start.
-fn interval_span(line: &str, base: f64, start: f64) -> Option<(u64, u64)> {
-    // No run is as long as this; whatever is larger counts from 1970.
-    const YEAR_S: f64 = 31_536_000.0;
-    let fields = match line.strip_prefix("Tag=") {
-        Some(tagged) => tagged.split_once(',')?.1,
-        None => line,
-    };
-    let mut fields = fields.split(',');
-    let (begin, length) = (number(fields.next()?)?, number(fields.next()?)?);
-    let begin = if begin > YEAR_S {
-        begin
-    } else if base > 0.0 {
-        base + begin
-    } else {
-        start + begin
-    };
-    let nanos = |seconds: f64| scaled(seconds, Nanos::from_secs(1)).map(|nanos| nanos.0);
-    Some((nanos(begin)?, nanos(begin + length)?))
 }
 
 /// A log while it is read.
@@ -120,6 +54,8 @@ fn interval_span(line: &str, base: f64, start: f64) -> Option<(u64, u64)> {
 struct Log {
     /// YCSB's name for what it logged: `#[Logging for: Intended-READ]`.
     ycsb: Option<String>,
+    /// What truetail exported, and from when it counts.
+    exported: Option<(String, StatedFrom)>,
     /// By tag, in the order of the file.
     histograms: Vec<(String, Histogram<u64>)>,
 }
@@ -128,17 +64,34 @@ impl Log {
     fn read(output: &Output, unit: Option<TimeUnit>) -> Result<Vec<Reported>, ImportError> {
         let mut log = Log::default();
         for (line, text) in output.lines() {
-            if let Some(name) = text.strip_prefix("#[Logging for: ") {
-                log.ycsb = Some(name.trim_end_matches(']').to_owned());
-            } else if let Some((tag, encoded)) = interval(text) {
+            if log.header(text) {
+                continue;
+            }
+            if let Some((tag, encoded)) = interval(text) {
                 log.take(tag, encoded).map_err(|why| output.wrong_line(line, why))?;
             }
         }
-        let assumed = if log.ycsb.is_some() { TimeUnit::Micros } else { TimeUnit::Nanos };
-        let rows =
-            log.histograms.iter().map(|(tag, histogram)| log.row(tag, histogram, unit.unwrap_or(assumed)));
+        let unit = unit.unwrap_or(log.unit());
+        let rows = log.histograms.iter().map(|(tag, histogram)| log.row(tag, histogram, unit));
         rows.collect::<Option<_>>()
             .ok_or_else(|| output.wrong("it holds values of more than 584 years; is the unit right?"))
+    }
+
+    /// Whether it is a line by which a tool says what it logged.
+    fn header(&mut self, line: &str) -> bool {
+        if let Some(name) = line.strip_prefix("#[Logging for: ") {
+            self.ycsb = Some(name.trim_end_matches(']').to_owned());
+        } else if let Some((measure, from)) = exported(line) {
+            self.exported = Some((measure.to_owned(), from));
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// What the values are in where nobody says it.
+    fn unit(&self) -> TimeUnit {
+        if self.ycsb.is_some() { TimeUnit::Micros } else { TimeUnit::Nanos }
     }
 
     fn take(&mut self, tag: &str, encoded: &str) -> Result<(), String> {
@@ -158,6 +111,14 @@ impl Log {
 
     /// `None` if a value is out of range.
     fn row(&self, tag: &str, histogram: &Histogram<u64>, unit: TimeUnit) -> Option<Reported> {
+        if let Some((measure, counted_from)) = &self.exported {
+            return Some(Reported {
+                operation: tag.to_owned(),
+                measure: measure.clone(),
+                counted_from: *counted_from,
+                ..described(histogram, unit.one())?
+            });
+        }
         let measure = self.ycsb.clone().unwrap_or_else(|| tag.to_owned());
         let intended = measure.strip_prefix("Intended-");
         let name = Name::of(&measure);
@@ -170,6 +131,19 @@ impl Log {
             ..described(histogram, unit.one())?
         })
     }
+}
+
+/// What `truetail export --format hdr` says in its first line, `#truetail 0.4.0: response time in ns, open loop`: the measure, and
+/// from when it counts.
+pub(crate) fn exported(line: &str) -> Option<(&str, StatedFrom)> {
+    let (_, said) = line.strip_prefix("#truetail ")?.rsplit_once(": ")?;
+    let (measure, _) = said.split_once(" in ns, ")?;
+    let from = match measure {
+        "response time" => StatedFrom::Schedule,
+        "service time" => StatedFrom::Send,
+        _ => return None,
+    };
+    Some((measure, from))
 }
 
 /// Count, mean, extremes and cumulative counts of a histogram; `None` if a value is out of range.
@@ -319,24 +293,6 @@ fn take_row(row: &mut Reported, one: Nanos, fields: &[&str]) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn thinned_counts_tell_the_same_of_the_usual_quantiles() {
-        let cumulative: Vec<(Nanos, u64)> = (1..=10_000_u64).map(|n| (Nanos(n * n), 3 * n)).collect();
-        let few = around_quantiles(&cumulative);
-        assert!(few.len() <= 2 * Quantile::PRINTED.len() + 1, "{few:?}");
-        assert_eq!(few.last(), cumulative.last());
-        let of = |counts: &[(Nanos, u64)], q| record::bucket_of(counts, Some(Nanos(1)), q);
-        for q in Quantile::PRINTED {
-            assert_eq!(of(&few, q), of(&cumulative, q), "{q}");
-        }
-        // What is said of another quantile is still true.
-        let q = Quantile::new(0.6).expect("a quantile");
-        let (whole, part) = (of(&cumulative, q).expect("counted"), of(&few, q).expect("counted"));
-        assert!(part.0 <= whole.0 && whole.1 <= part.1 && part != whole, "{whole:?} {part:?}");
-        assert!(around_quantiles(&[]).is_empty());
-        assert_eq!(around_quantiles(&[(Nanos(5), 1)]), [(Nanos(5), 1)]);
-    }
 
     #[test]
     fn base64_is_decoded() {

@@ -283,7 +283,7 @@ fn an_uptime_alone_needs_another_line_an_anchor_or_the_start() {
     let run = clocks(true);
     let log = format!("{}[info][safepoint] {MESSAGE}\n", decorated(&["uptimenanos", "uptime"]));
     let error = placed(&log, &run, None).expect_err("nowhere").to_string();
-    assert!(error.contains("-Xlog:safepoint*:file=F:timenanos,uptimenanos,level,tags"), "{error}");
+    assert!(error.contains("-Xlog:safepoint*:file=F:time,timenanos,uptimenanos,level,tags"), "{error}");
     assert!(error.contains("--jvm-start") && !error.contains('\n'), "{error}");
     let anchor = format!(
         "truetail-jvm-anchor uptime_ns=221000000 nano_time={} wall_ms=1\n",
@@ -310,6 +310,22 @@ fn an_uptime_alone_needs_another_line_an_anchor_or_the_start() {
         end.abs_diff(PAUSE_END) <= S && by.starts_with("wall time, by uptime and the start that was given"),
         "{end} {by}"
     );
+}
+
+/// Whoever follows the advice must not be told something else then, whatever recording the log is laid over.
+#[test]
+fn what_is_advised_works_over_runs_and_over_imports_and_is_on_the_page() {
+    let decorators = jvm::LOG_WITH.rsplit_once(':').expect("decorators").1;
+    let clocks_of: Vec<&str> = decorators.split(',').filter(|d| !["level", "tags"].contains(d)).collect();
+    let log = format!("{}[info][safepoint] {MESSAGE}\n", decorated(&clocks_of));
+    let (end, _, by) = placed(&log, &clocks(true), None).expect("over a run");
+    assert!(end.abs_diff(PAUSE_END) <= 100 && by == "CLOCK_MONOTONIC", "{end} {by}");
+    let imported = RunClocks::new(&[], WALL, Instant(60 * S));
+    let (end, _, by) = placed(&log, &imported, None).expect("over an import");
+    assert!(end.abs_diff(KERNEL_END) <= 1_000_000 && by.starts_with("wall time"), "{end} {by}");
+    for page in [include_str!("../../../docs/jvm.md"), include_str!("../../../bindings/ycsb/README.md")] {
+        assert!(page.contains(&format!("-Xlog:safepoint*:file=gc.log:{decorators}")), "{decorators}");
+    }
 }
 
 #[test]

@@ -299,6 +299,20 @@ fn lines_that_are_no_entries_are_counted_and_shown() {
     assert_eq!(lines, [1, 2, 6]);
 }
 
+/// That a file tells of nothing is no evidence where it is no log.
+#[test]
+fn what_is_no_log_at_all_is_said() {
+    let trouble = |text: &str| laid(&server_log::parse(text), None).facts.trouble;
+    assert!(trouble("").is_some_and(|why| why.starts_with("it is empty")));
+    for other in
+        ["SELECT 1;\nSELECT 2;\n", "\u{0}\u{1}\u{fffd}\n\u{7f}ELF\n", "root:x:0:0:root:/root:/bin/bash\n"]
+    {
+        let why = trouble(other).expect("no entry");
+        assert_eq!(why, "not one line is an entry of a PostgreSQL log: is it the right file?");
+    }
+    assert_eq!(trouble(&entry("06:26:01", "database system is ready to accept connections")), None);
+}
+
 /// Rows whose quote never closes, of short lines: 64 MiB that are looked through once. Looked through again for each line they
 /// would be 16 TiB.
 #[test]

@@ -31,14 +31,7 @@ pub fn document(analysis: &Analysis) -> Value {
     json!({
         "schema": "truetail.run/1",
         "verdict": verdict(analysis),
-        "load": {
-            "model": analysis.recordings.first().map(|r| r.header.load.model.name()),
-            "arrivals": analysis.recordings.first().map(|r| r.header.load.arrivals.clone()),
-            "offered_per_second": analysis.offered.map(units::PerSecond::get),
-            "achieved_per_second": analysis.achieved.get(),
-            "goodput_per_second": analysis.goodput.get(),
-            "measured_seconds": (analysis.measured.1 - analysis.measured.0).as_secs_f64(),
-        },
+        "load": load(analysis),
         "samples": analysis.total.counts.total,
         "outcomes": outcomes(&analysis.total.counts),
         "measures": measures(&analysis.total),
@@ -59,6 +52,22 @@ pub fn document(analysis: &Analysis) -> Value {
         "staleness": staleness::staleness(analysis.staleness.as_ref()),
         "truth": truth::truth(analysis.overlay.as_ref()),
         "floor": floor::run_floor(analysis.floor.as_ref()),
+    })
+}
+
+/// Of a tool's statements alone, rates are not known: what it says of them itself is among the facts of the workload.
+fn load(analysis: &Analysis) -> Value {
+    let is_known = !analysis.is_stated_alone();
+    let of_requests = |rate: units::PerSecond| is_known.then_some(rate.get());
+    let measured = analysis.measured.1 - analysis.measured.0;
+    json!({
+        "model": analysis.recordings.first().map(|r| r.header.load.model.name()),
+        "arrivals": analysis.recordings.first().map(|r| r.header.load.arrivals.clone()),
+        "offered_per_second": analysis.offered.and_then(of_requests),
+        "achieved_per_second": of_requests(analysis.achieved),
+        "goodput_per_second": of_requests(analysis.goodput),
+        // Intervals that a tool states span a time; a summary tells none.
+        "measured_seconds": (is_known || measured.0 > 0).then(|| measured.as_secs_f64()),
     })
 }
 

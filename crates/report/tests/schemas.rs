@@ -28,6 +28,7 @@ fn every_field_is_described_and_every_described_field_exists() {
         fixture::with_statements(),
     ];
     let mut documents: Vec<Value> = runs.iter().map(report::json::document).collect();
+    documents.push(report::json::document(&statements_alone()));
     check("truetail.run/1", &documents);
     let attributions: Vec<Value> = runs.iter().map(report::json::attribution_document).collect();
     check("truetail.attribution/1", &attributions);
@@ -74,4 +75,20 @@ fn a_closed_loop_has_no_response_time() {
     assert_eq!(document["load"]["offered_per_second"], Value::Null);
     assert_eq!(document["measures"].get("response_time"), Some(&Value::Null));
     assert!(document["measures"]["service_time"].is_object());
+}
+
+/// What a tool states, without one request and without a time that it would be of.
+fn statements_alone() -> Analysis {
+    let mut alone = fixture::with_statements();
+    alone.total.counts.total = 0;
+    alone.measured.1 = alone.measured.0;
+    alone
+}
+
+#[test]
+fn of_statements_alone_no_rate_is_known() {
+    let load = report::json::document(&statements_alone())["load"].clone();
+    for unknown in ["offered_per_second", "achieved_per_second", "goodput_per_second", "measured_seconds"] {
+        assert_eq!(load.get(unknown), Some(&Value::Null), "{unknown}");
+    }
 }

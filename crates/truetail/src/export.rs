@@ -19,6 +19,7 @@ pub(crate) fn run(arguments: ExportArguments, json: bool) -> anyhow::Result<Ende
     let arguments = &arguments;
     let format = format(arguments, json)?;
     let source = Source::open(&arguments.recording, format)?;
+    require_requests(&source, format)?;
     let mut out: Box<dyn Write + Send> = match &arguments.out {
         Some(path) => {
             Box::new(std::fs::File::create(path).with_context(|| format!("can't create {}", path.display()))?)
@@ -42,6 +43,22 @@ pub(crate) fn run(arguments: ExportArguments, json: bool) -> anyhow::Result<Ende
         output::note(&format!("wrote {}", path.display()));
     }
     Ok(Ended::Well)
+}
+
+/// A table or histograms without one request would look like a run without any.
+///
+/// # Errors
+/// Where a tool's statements are all that there is.
+fn require_requests(source: &Source, format: Format) -> anyhow::Result<()> {
+    let Source::Recording(recording) = source else { return Ok(()) };
+    if format == Format::Json || recording.rows() > 0 || recording.stated()?.is_empty() {
+        return Ok(());
+    }
+    let (name, path) = (format.name(), recording.path().display());
+    bail!(
+        "--format {name}: {path} holds a tool's statements and no request, so there is nothing to export; `truetail report {path} \
+         --json` has them"
+    )
 }
 
 /// What is exported.

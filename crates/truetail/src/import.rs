@@ -3,26 +3,33 @@
 //! ```text
 //!  files, printed text ─┬─ import::requests ──► samples ─────┐
 //!                       └─ import::read ──────► statements ──┼──► a Recording, with a reason for each gap
-//!  logs of JVMs ───────────────────────────────► events ─────┘
+//!  logs of JVMs, of PostgreSQL ────────────────► events ─────┘
 //! ```
 
 mod arguments;
 mod command;
 mod guess;
 mod header;
+mod place;
 mod statements;
 
 pub(crate) use arguments::ImportArguments;
 pub(crate) use command::run;
 
 use crate::jvm::JvmLogs;
+use crate::server_log::ServerLogs;
 use ::import::RunClocks;
 use ::import::jvm::{JvmRole, JvmStart};
-use ::import::{ColumnMap, Format, Gap, Outputs, Request as ForeignRequest, Requests, Survey, Weight};
+use ::import::{
+    ColumnMap, Format, Gap, ImportError, Outputs, Request as ForeignRequest, Requests, Survey, Weight,
+};
 use analysis::facts;
 use anyhow::Context;
-use record::{EndOfRun, Ending, NO_SESSION, RecordingWriter, RunHeader, Sample};
+use record::{
+    EndOfRun, Ending, Event, JvmLogFacts, NO_SESSION, RecordingWriter, RunHeader, Sample, ServerLogFacts,
+};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Instant, Nanos};
 
 /// What is to be imported, and where to.
@@ -57,6 +64,10 @@ pub(crate) struct Further {
     pub(crate) columns: Option<ColumnMap>,
     /// When the JVM started whose log has no clock.
     pub(crate) jvm_start: Option<JvmStart>,
+    /// Logs of the database server.
+    pub(crate) server_logs: ServerLogs,
+    /// Set when the user wants an end, and nothing is to be kept; `None` where the import is a short part of something longer.
+    pub(crate) stop: Option<&'static AtomicBool>,
 }
 
 /// What came of it.
@@ -98,10 +109,11 @@ pub(crate) fn into_recording_with(request: &Request, further: &Further) -> anyho
         files: &request.files,
         columns: further.columns.as_ref(),
         command: Some(request.command.as_str()).filter(|command| !command.is_empty()),
+        stop: further.stop,
     };
     match ::import::requests(request.format, outputs)? {
         Some(requests) => of_requests(request, further, &requests),
-        None => statements::of_summaries(request),
+        None => statements::of_summaries(request, further),
     }
 }
 
@@ -110,7 +122,7 @@ fn of_requests(request: &Request, further: &Further, requests: &Requests) -> any
     let survey = requests.survey();
     let header = header::of_requests(request, survey)?;
     let end = Instant(survey.latest - survey.earliest);
-    let jvm = laid_over(request, further, &header, survey, end)?;
+    let logs = laid_over(request, further, &header, survey, end)?;
     let stated = statements::of_report(&survey.stated, survey.earliest);
     let (stated, left_out) = statements::fitted(stated, &survey.stated.tool)?;
     let gaps: Vec<Gap> = survey.gaps.iter().cloned().chain(left_out).collect();
@@ -119,14 +131,13 @@ fn of_requests(request: &Request, further: &Further, requests: &Requests) -> any
         writer.set_stated(&stated)?;
     }
     let placing = Placing { survey, warm_up: request.warm_up, number: 0 };
-    write_samples(requests, placing, &mut writer)?;
-    let (events, jvm_logs) = jvm;
-    events.into_iter().for_each(|event| writer.event(event));
+    write_samples(requests, placing, &mut writer, further.stop)?;
+    logs.events.into_iter().for_each(|event| writer.event(event));
     let mut of_end = EndOfRun::new(Ending::Completed);
     of_end.at = end;
     of_end.facts = gap_facts(&gaps);
     of_end.facts.extend(survey.facts.clone());
-    of_end.jvm_logs = jvm_logs;
+    (of_end.jvm_logs, of_end.server_logs) = (logs.jvm, logs.server);
     let written = writer.finish(of_end)?;
     if let Some(trouble) = written.trouble {
         anyhow::bail!("{}: {trouble}", request.directory.display());
@@ -146,10 +157,14 @@ fn write_samples(
     requests: &Requests,
     mut placing: Placing<'_>,
     writer: &mut RecordingWriter,
+    stop: Option<&AtomicBool>,
 ) -> anyhow::Result<()> {
     const TOGETHER: usize = 4096;
     let mut batch = Vec::with_capacity(TOGETHER);
     requests.each::<anyhow::Error>(|request| {
+        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(ImportError::Stopped.into());
+        }
         batch.push(placing.sample(request));
         if batch.len() == TOGETHER {
             writer.write_samples(&batch)?;
@@ -198,33 +213,46 @@ impl Placing<'_> {
     }
 }
 
-/// Pauses of JVMs as events; their clock and the requests' have wall time in common, and no more.
+/// What logs of other programs tell of the requests' time.
+#[derive(Default)]
+struct OfLogs {
+    events: Vec<Event>,
+    jvm: Vec<JvmLogFacts>,
+    server: Vec<ServerLogFacts>,
+}
+
+/// Pauses of JVMs and checkpoints as events; the logs' clock and the requests' have wall time in common, and no more.
 fn laid_over(
     request: &Request,
     further: &Further,
     header: &RunHeader,
     survey: &Survey,
     end: Instant,
-) -> anyhow::Result<(Vec<record::Event>, Vec<record::JvmLogFacts>)> {
+) -> anyhow::Result<OfLogs> {
     let logs = JvmLogs::of(request.jvm_logs.clone(), further.jvm_start);
-    if logs.is_empty() {
-        return Ok((Vec::new(), Vec::new()));
+    if logs.is_empty() && further.server_logs.first().is_none() {
+        return Ok(OfLogs::default());
     }
     if !survey.is_wall_time {
+        let flag = if logs.is_empty() { "--server-log" } else { "--jvm-log" };
         anyhow::bail!(
-            "--jvm-log: the moments of these requests do not count from 1970, so that no log can be laid over them; give the \
+            "{flag}: the moments of these requests do not count from 1970, so that no log can be laid over them; give the \
              file wall times"
         );
     }
     let clocks = RunClocks::new(&[], header.epoch_wall_ns, end);
-    let (events, mut facts) = logs.all(&clocks).context("import")?;
-    for log in facts.iter_mut().filter(|log| !log.aligned_by.is_empty()) {
-        log.aligned_by += &format!(
+    let (mut events, mut jvm) = logs.all(&clocks).context("import")?;
+    let (of_server, mut server) = further.server_logs.all(&clocks).context("import")?;
+    events.extend(of_server);
+    let aligned = jvm.iter_mut().map(|log| &mut log.aligned_by);
+    let aligned = aligned.chain(server.iter_mut().map(|log| &mut log.aligned_by));
+    for words in aligned.filter(|words| !words.is_empty()) {
+        *words += &format!(
             "; the requests by {}’s own wall times, of {}, and both clocks as far apart as the hosts’ were",
             survey.stated.tool, survey.moment_resolution
         );
     }
-    Ok((events, facts))
+    Ok(OfLogs { events, jvm, server })
 }
 
 /// Gaps as facts of the end, from which the verdict makes reasons.

@@ -2,7 +2,7 @@
 //!
 //! Exit codes: 0 done (a suspect verdict included), 1 a limit was broken (`--fail-if`, `search` without a
 //! rate that holds, `check` with a broken invariant), 2 the command could not be carried out, 3 the verdict is
-//! invalid.
+//! invalid, 130 an import was interrupted and nothing was kept.
 #![allow(
     rustdoc::broken_intra_doc_links,
     reason = "flags' documentation is help text: `[:ALPHA]` is no link"
@@ -45,6 +45,8 @@ pub(crate) enum Ended {
     LimitBroken,
     /// The verdict says not to use the numbers.
     Invalid,
+    /// The user ended it, and nothing was kept.
+    Interrupted,
 }
 
 /// A panic is a bug, and a run must not go on with a thread less. The one exception is within the guard around what
@@ -66,6 +68,8 @@ fn main() -> ExitCode {
         Ok(Ended::Well) => ExitCode::SUCCESS,
         Ok(Ended::LimitBroken) => ExitCode::from(1),
         Ok(Ended::Invalid) => ExitCode::from(3),
+        // As shells show a program that SIGINT ended.
+        Ok(Ended::Interrupted) => ExitCode::from(130),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output::error(&error);

@@ -5,11 +5,11 @@ use analysis::LaidOver;
 use anyhow::{Context, bail};
 use import::RunClocks;
 use import::server_log::{self, LogZone, ServerLog, ServerLogError};
-use record::{EventSink, Recording, ServerLogFacts};
+use record::{Event, EventSink, Recording, ServerLogFacts};
 use std::path::{Path, PathBuf};
 
 /// Logs, as flags name them.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ServerLogs {
     paths: Vec<PathBuf>,
     zone: Option<LogZone>,
@@ -27,6 +27,11 @@ impl ServerLogs {
             );
         }
         Ok(ServerLogs { paths: paths.to_vec(), zone: zone.map(LogZone::parse).transpose()? })
+    }
+
+    /// The first of them, if there is any.
+    pub(crate) fn first(&self) -> Option<&Path> {
+        self.paths.first().map(PathBuf::as_path)
     }
 
     /// That the files are there: a mistyped name should not be found out after a run.
@@ -68,6 +73,23 @@ impl ServerLogs {
             }
         }
         Ok(all)
+    }
+
+    /// Events and facts of all logs, of a run that becomes a recording only now.
+    ///
+    /// # Errors
+    /// For a log that can't be read or whose zone means nothing.
+    pub(crate) fn all(&self, clocks: &RunClocks) -> anyhow::Result<(Vec<Event>, Vec<ServerLogFacts>)> {
+        let (mut events, mut facts) = (Vec::new(), Vec::new());
+        for path in &self.paths {
+            let file = path.display().to_string();
+            let log = server_log::read(path)?;
+            let laid = server_log::lay_over(&log, clocks, &file, self.zone);
+            let laid = laid.with_context(|| format!("--server-log {file}"))?;
+            events.extend(laid.events);
+            facts.push(laid.facts);
+        }
+        Ok((events, facts))
     }
 
     fn over_one(

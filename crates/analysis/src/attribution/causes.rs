@@ -7,7 +7,7 @@ use super::ran::{self, Turns};
 use super::{Cause, Watched};
 use crate::input::{Input, Plan};
 use crate::observers::is_off;
-use record::{Event, EventKind, NoiseSourceFacts, PauseReach, Provenance, ServerTold};
+use record::{Event, EventKind, NoiseSourceFacts, PauseReach, Provenance, ServerLogFacts, ServerTold};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Instant;
 
@@ -92,8 +92,7 @@ pub(super) fn is_shared_in_part(cause: Cause) -> bool {
 impl Observed {
     pub(super) fn of(inputs: &[Input], plan: &Plan) -> Observed {
         let mut all = Observed::default();
-        let logs = || inputs.iter().flat_map(|input| &input.server_logs);
-        let is_logged = logs().any(|log| log.trouble.is_none() && log.checkpoints_in_all > 0);
+        let logged = checkpoints_of_logs(inputs);
         for (index, input) in inputs.iter().enumerate() {
             let mut met = Met { unseen: unseen(&input.info.header).0, ..Met::default() };
             let on_axis = |at: Instant| plan.on_axis(index, at).get().map(|at| at.0);
@@ -104,7 +103,7 @@ impl Observed {
             events.for_each(|event| add_event(event, &mut met, on_axis));
             met.moments.sort_unstable_by_key(|moment| moment.0);
             all.expect_pauses(input, &met);
-            all.expect_checkpoints(input, is_logged);
+            all.expect_checkpoints(input, logged.as_ref());
             all.met.push(met);
         }
         all.notes.extend(ran::notes(inputs, &all.turns));
@@ -239,19 +238,28 @@ impl Observed {
         }
     }
 
-    /// A log without any checkpoint may be one that leaves them out.
-    fn expect_checkpoints(&mut self, input: &Input, is_logged: bool) {
-        if is_logged {
-            return self.watch(Cause::Checkpoint, input, Watched::Yes);
-        }
+    /// `logged` is what the logs show that were given.
+    fn expect_checkpoints(&mut self, input: &Input, logged: Option<&Watched>) {
+        let silent = match logged {
+            Some(Watched::Yes) => return self.watch(Cause::Checkpoint, input, Watched::Yes),
+            Some(Watched::No(why)) => Some(why),
+            None => None,
+        };
         let source = input.noise_sources.iter().find(|source| source.name == CHECKPOINTS);
-        let watched = match source.map(|source| &source.available) {
-            Some(Ok(_)) => Watched::Yes,
-            Some(Err(why)) => Watched::No(why.clone()),
-            None if input.info.header.target.starts_with("postgres") => {
+        let watched = match (source.map(|source| &source.available), silent) {
+            (Some(Ok(_)), silent) => {
+                // Who asked knows of all; that the log was of no use is said all the same.
+                let note = silent.filter(|_| !input.server_logs.is_empty());
+                self.notes.extend(note.map(|why| format!("{}: {why}", input.info.name)));
+                Watched::Yes
+            }
+            (Some(Err(why)), None) => Watched::No(why.clone()),
+            (Some(Err(why)), Some(silent)) => Watched::No(format!("{why}; {silent}")),
+            (None, Some(silent)) => Watched::No(silent.clone()),
+            (None, None) if input.info.header.target.starts_with("postgres") => {
                 Watched::No("nobody asked the server for its checkpoints".to_owned())
             }
-            None => return,
+            (None, None) => return,
         };
         self.watch(Cause::Checkpoint, input, watched);
     }
@@ -292,6 +300,21 @@ impl Hiccups {
     fn why_none(&self) -> String {
         self.refused.clone().unwrap_or_else(|| "no source of the recording watched these CPUs".to_owned())
     }
+}
+
+/// Whether a log of a server tells of the run's checkpoints; `None` without any log. One without any checkpoint may be one that
+/// leaves them out.
+fn checkpoints_of_logs(inputs: &[Input]) -> Option<Watched> {
+    let logs = || inputs.iter().flat_map(|input| &input.server_logs);
+    if logs().any(|log| log.trouble.is_none() && log.checkpoints_in_all > 0) {
+        return Some(Watched::Yes);
+    }
+    let unlogged = "no checkpoint in the whole log (log_checkpoints may be off)";
+    let said = |log: &ServerLogFacts| {
+        format!("the log {}: {}", log.file, log.trouble.as_deref().unwrap_or(unlogged))
+    };
+    let said: Vec<String> = logs().map(said).collect();
+    (!said.is_empty()).then(|| Watched::No(said.join("; ")))
 }
 
 /// Whose JVM it is.

@@ -33,11 +33,16 @@ pub(crate) enum Role {
     Session,
     /// Whether it did what it was meant to do, or how it ended.
     Ok,
+    /// The part of the load that it is of; `warm-up` does not count.
+    Phase,
 }
+
+/// Names of a phase that does not count, in any case.
+const WARM_UP: [&str; 2] = ["warm-up", "warmup"];
 
 impl Role {
     /// All of them, times first.
-    pub(super) const ALL: [(Role, &'static str); 11] = [
+    pub(super) const ALL: [(Role, &'static str); 12] = [
         (Role::Intended, "intended"),
         (Role::Start, "start"),
         (Role::Sent, "sent"),
@@ -49,6 +54,7 @@ impl Role {
         (Role::Operation, "operation"),
         (Role::Session, "session"),
         (Role::Ok, "ok"),
+        (Role::Phase, "phase"),
     ];
 
     pub(super) fn parse(name: &str) -> Option<Role> {
@@ -56,7 +62,7 @@ impl Role {
     }
 
     fn is_time(self) -> bool {
-        !matches!(self, Role::Operation | Role::Session | Role::Ok)
+        !matches!(self, Role::Operation | Role::Session | Role::Ok | Role::Phase)
     }
 
     pub(super) fn is_moment(self) -> bool {
@@ -228,6 +234,8 @@ impl Columns {
             operation: owned(Role::Operation).unwrap_or_default(),
             session: owned(Role::Session).filter(|session| !session.is_empty()),
             outcome: text(Role::Ok).map(|(text, _)| outcome(text)).transpose()?,
+            is_of_warm_up: text(Role::Phase)
+                .is_some_and(|(name, _)| WARM_UP.iter().any(|known| name.eq_ignore_ascii_case(known))),
             steps,
         })
     }
@@ -269,6 +277,8 @@ pub(crate) struct Row<'a> {
     pub(crate) operation: Cow<'a, str>,
     pub(crate) session: Option<Cow<'a, str>>,
     pub(crate) outcome: Option<Outcome>,
+    /// Whether it does not count.
+    pub(crate) is_of_warm_up: bool,
     /// How finely its times are told.
     pub(crate) steps: Steps,
 }

@@ -1,9 +1,9 @@
 //! Pauses as events of a recording.
 
-use super::JvmError;
 use super::align::{JvmStart, Way};
 use super::pause::{JvmLog, JvmPause, ToldBy};
 use super::stamp::Stamp;
+use super::{JvmError, LOG_WITH};
 use crate::RunClocks;
 use crate::coverage::{Coverage, Words, trouble};
 use crate::examples::numbered;
@@ -122,11 +122,7 @@ fn tells_nothing(log: &JvmLog) -> Option<String> {
             format_counted(log.lines, "line", "lines")
         ));
     }
-    (!log.tells_pauses).then(|| {
-        "it has no line of a kind that tells of pauses: log with \
-         -Xlog:safepoint*:file=F:timenanos,uptimenanos,level,tags"
-            .to_owned()
-    })
+    (!log.tells_pauses).then(|| format!("it has no line of a kind that tells of pauses: log with {LOG_WITH}"))
 }
 
 /// What of the run it covers, by the moments of its first and last line.

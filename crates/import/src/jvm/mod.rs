@@ -44,6 +44,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+/// What makes HotSpot log its pauses with clocks that lead to any recording, one of this host, another host's or an import.
+/// `F` is the log's file.
+pub const LOG_WITH: &str = "-Xlog:safepoint*:file=F:time,timenanos,uptimenanos,level,tags";
+
 /// Why a JVM's log can't be laid over a run. One line each, with the next step.
 #[derive(Debug, thiserror::Error)]
 pub enum JvmError {
@@ -57,15 +61,16 @@ pub enum JvmError {
     },
     /// Its lines have an uptime at most, and nothing tells when the JVM started.
     #[error(
-        "its lines have no clock but the JVM's uptime: log with \
-         -Xlog:safepoint*:file=F:timenanos,uptimenanos,level,tags, or say with --jvm-start when the JVM started, such as \
-         2026-11-21T06:35:37.116Z"
+        "its lines have no clock but the JVM's uptime: log with {}, or say with --jvm-start when the JVM started, such as \
+         2026-11-21T06:35:37.116Z",
+        LOG_WITH
     )]
     NoClock,
     /// It has `CLOCK_MONOTONIC` alone, and the recording has not, or that of another host.
     #[error(
         "its lines have CLOCK_MONOTONIC alone, and the recording has no anchor of this clock (it is of another host, \
-         imported, or older): log with -Xlog:safepoint*:file=F:time,timenanos,uptimenanos,level,tags"
+         imported, or older): log with {}",
+        LOG_WITH
     )]
     NoMonotonic,
     /// The time of the JVM's start can't be understood.

@@ -1,7 +1,7 @@
 //! A table of requests.
 
 use super::lines::{Lines, wrong_line};
-use super::{Gap, Log, Logged, Outputs, PassFacts, Take, YEAR_2000};
+use super::{Gap, Log, Logged, Outputs, PassFacts, Take, WARM_UP, YEAR_2000};
 use crate::ImportError;
 use crate::csv::{ColumnMap, Columns, Role, Row, Steps, other_separator};
 use crate::format::{name_of, quoted};
@@ -148,7 +148,7 @@ fn logged<'a>(columns: &Columns, row: Row<'a>, line: &'a str) -> Result<Logged<'
         sent: sent.filter(|_| is_ended),
         completed,
         outcome,
-        phase: 0,
+        phase: if row.is_of_warm_up { WARM_UP } else { 0 },
     })
 }
 

@@ -21,11 +21,15 @@ use crate::csv::ColumnMap;
 use crate::{ForeignSample, Format, ImportError, Reported, StatedFrom, ToolReport};
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use survey::Names;
 use units::{Nanos, Outcome};
 
 /// 2000-01-01, ns since 1970: earlier moments are of another unit, or of a clock of the file's own.
 const YEAR_2000: u64 = 946_684_800 * 1_000_000_000;
+
+/// The number of a phase that does not count. No tool numbers so many.
+const WARM_UP: u32 = u32::MAX;
 
 /// One request as a line tells it, moments in ns since 1970 (or of whatever clock the log has).
 #[derive(Clone, PartialEq, Debug)]
@@ -36,7 +40,7 @@ struct Logged<'a> {
     sent: Option<u64>,
     completed: Option<u64>,
     outcome: Outcome,
-    /// The tool's number of its phase.
+    /// The tool's number of its phase, or [`WARM_UP`].
     phase: u32,
 }
 
@@ -89,13 +93,16 @@ pub struct Outputs<'a> {
     /// The tool's command line, where somebody noted it. What it states is taken; what it leaves out may have been left out of
     /// the note.
     pub command: Option<&'a str>,
+    /// Set when whoever waits wants no more; looked at with each request of the first pass.
+    pub stop: Option<&'a AtomicBool>,
 }
 
 /// Reads a log of single requests for the first time; `None` where the outputs hold summaries alone, which is for
 /// [`read`](crate::read) then.
 ///
 /// # Errors
-/// A file that can't be read, a damaged line, no request where the format has nothing else.
+/// A file that can't be read, a damaged line, no request where the format has nothing else; [`ImportError::Stopped`] when
+/// [`Outputs::stop`] was set.
 pub fn requests(format: Format, outputs: Outputs<'_>) -> Result<Option<Requests>, ImportError> {
     let log: Box<dyn Log> = match format {
         Format::PgbenchLog if pgbench::is_aggregated(outputs.files)? => return Ok(None),
@@ -108,7 +115,7 @@ pub fn requests(format: Format, outputs: Outputs<'_>) -> Result<Option<Requests>
         },
         _ => return Ok(None),
     };
-    let (names, survey) = survey::first_pass(&*log, format)?;
+    let (names, survey) = survey::first_pass(&*log, format, outputs.stop)?;
     Ok(Some(Requests { log, names, survey }))
 }
 

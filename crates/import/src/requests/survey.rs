@@ -1,8 +1,9 @@
 //! The first pass: what a recording says before its first sample.
 
-use super::{Gap, Log, Logged, PassFacts};
+use super::{Gap, Log, Logged, PassFacts, WARM_UP};
 use crate::{Format, ImportError, ToolReport};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Nanos, Outcome, format_count, format_counted};
 
 /// Operations of a recording at most: a sample has a byte for them.
@@ -47,6 +48,13 @@ pub struct LoggedPhase {
     pub begin: u64,
     /// The last completion.
     pub end: u64,
+}
+
+impl LoggedPhase {
+    /// Whether its requests do not count.
+    pub fn is_warm_up(&self) -> bool {
+        self.number == WARM_UP
+    }
 }
 
 /// What the first pass over a log found.
@@ -181,11 +189,19 @@ impl FirstPass {
 }
 
 /// Reads a log for the first time.
-pub(super) fn first_pass(log: &dyn Log, format: Format) -> Result<(Names, Survey), ImportError> {
+pub(super) fn first_pass(
+    log: &dyn Log,
+    format: Format,
+    stop: Option<&AtomicBool>,
+) -> Result<(Names, Survey), ImportError> {
     let survey = Survey { earliest: u64::MAX, ..Survey::default() };
     let mut first =
         FirstPass { format, names: Names::default(), survey, unintended: 0, too_many_sessions: false };
-    let facts = log.pass(&mut |logged| first.take(logged))?;
+    let is_wanted = || !stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+    let facts = log.pass(&mut |logged| match is_wanted() {
+        true => first.take(logged),
+        false => Err(ImportError::Stopped),
+    })?;
     let FirstPass { mut names, mut survey, unintended, too_many_sessions, .. } = first;
     if survey.requests == 0 {
         let hint = "the files hold no request with a moment".to_owned();

@@ -40,12 +40,24 @@ pub fn lay_over(
             ..ServerLogFacts::default()
         },
     };
+    laid.facts.trouble = is_none(log);
     if !log.happenings.is_empty() {
         laid.facts.aligned_by = aligned_by(log, &explained);
         laid.facts.trouble = trouble(Placing { log, clocks, explained }.place_all(&mut laid));
     }
     laid.events.sort_by_key(|event| (event.begin, event.end));
     Ok(laid)
+}
+
+/// Why a file is no log of PostgreSQL's, as far as it shows.
+fn is_none(log: &ServerLog) -> Option<String> {
+    if log.covers.is_some() {
+        return None;
+    }
+    Some(match log.lines {
+        0 => "it is empty: the server logs to another file, or had nothing to log yet".to_owned(),
+        _ => "not one line is an entry of a PostgreSQL log: is it the right file?".to_owned(),
+    })
 }
 
 /// A checkpoint that is older than this has ended, though the log does not say so: the longest `checkpoint_timeout` there is, after

@@ -56,7 +56,7 @@ pub fn all(requests: &Requests) -> Vec<Request> {
 pub fn open(format: Format, files: &[PathBuf], besides: Besides<'_>) -> Result<Requests, ImportError> {
     let columns = besides.map.map(ColumnMap::parse).transpose()?;
     let Besides { printed, command, .. } = besides;
-    let outputs = Outputs { printed, files, columns: columns.as_ref(), command };
+    let outputs = Outputs { printed, files, columns: columns.as_ref(), command, stop: None };
     Ok(import::requests(format, outputs)?.expect("single requests"))
 }
 

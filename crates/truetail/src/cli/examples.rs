@@ -35,10 +35,11 @@ Examples:
   truetail import ycsb raw.csv ycsb.out -o r/                       YCSB's raw rows, and what it printed
   truetail import pgbench-log pgbench_log.* pgbench.out -o r/       requests; with -R response times
   truetail import benchbase results/tpcc_….raw.csv --jvm-log gc.log -o r/
+  truetail import pgbench-log pgbench_log.* -o r/ --server-log postgresql.log
   truetail import csv requests.csv --map 'intended=begin_s,response=lat:ms,operation=op,ok=success' -o r/
   truetail import sysbench.txt -o r/                                known by its content; figures without requests
   truetail report r/; truetail attribute r/; truetail compare r/ other/
-Exit codes: 0 done, 2 could not be carried out, 3 the verdict is invalid.";
+Exit codes: 0 done, 2 could not be carried out, 3 the verdict is invalid, 130 interrupted: nothing was kept.";
 
 pub(super) const SEARCH_EXAMPLES: &str = "\
 Examples:

@@ -34,6 +34,14 @@ pub(crate) struct ImportArguments {
     #[arg(long, value_name = "TIME")]
     pub(crate) jvm_start: Option<String>,
 
+    /// Lay checkpoints, vacuums and waits for locks over the run, from PostgreSQL's own log; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) server_log: Vec<PathBuf>,
+
+    /// What that log's times are in where it names a zone such as CET: `+01:00`, or `host` for this host's zone
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    pub(crate) server_log_zone: Option<String>,
+
     /// What was measured, for the pages
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,

@@ -1,13 +1,16 @@
 //! `truetail import`.
 
+use super::place::Place;
 use super::{Further, ImportArguments, Imported, Request, guess, into_recording_with};
-use crate::{Ended, commands, output, run, settings};
+use crate::run::Done;
+use crate::server_log::ServerLogs;
+use crate::{Ended, commands, interrupt, output, run, settings};
 use anyhow::{Context, bail};
 use import::jvm::{JvmRole, JvmStart};
 use import::{ColumnMap, Format};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use units::format_counted;
+use units::{Quantile, format_counted};
 
 /// Carries the command out.
 pub(crate) fn run(arguments: ImportArguments, json: bool) -> anyhow::Result<Ended> {
@@ -21,17 +24,41 @@ pub(crate) fn run(arguments: ImportArguments, json: bool) -> anyhow::Result<Ende
     if columns.is_some() && format != Format::Csv {
         bail!("--map says which column is what, and {} has columns of its own; leave it out", format.name());
     }
-    let further =
-        Further { columns, jvm_start: arguments.jvm_start.as_deref().map(JvmStart::parse).transpose()? };
+    let further = Further {
+        columns,
+        jvm_start: arguments.jvm_start.as_deref().map(JvmStart::parse).transpose()?,
+        server_logs: ServerLogs::new(&arguments.server_log, arguments.server_log_zone.as_deref())?,
+        stop: Some(interrupt::flag()),
+    };
+    let named = files.clone();
     let request = request(arguments, format, files)?;
     if further.jvm_start.is_some() && request.jvm_logs.is_empty() {
         bail!("--jvm-start says when the JVM of a log started: name the log with --jvm-log FILE");
     }
-    let imported = into_recording_with(&request, &further)?;
-    tell(&imported);
-    let done = run::conclude(&imported.directory, false, &quantiles.unwrap_or_default())?;
+    let place = Place::before(&request.directory);
+    let made = make(&request, &further, &quantiles.unwrap_or_default());
+    if interrupt::requested() {
+        place.clear()?;
+        output::note("truetail: interrupted: nothing was kept");
+        return Ok(Ended::Interrupted);
+    }
+    let done = made.map_err(|error| {
+        match guess::instead(error.downcast_ref(), request.format, &named, further.columns.as_ref()) {
+            Some(hint) => anyhow::anyhow!(hint),
+            None => error,
+        }
+    })?;
     let ended = commands::show(&done.analysis, &done.directory, json)?;
     done.end(ended)
+}
+
+/// The recording, its analysis and its page.
+fn make(request: &Request, further: &Further, quantiles: &[Quantile]) -> anyhow::Result<Done> {
+    let imported = into_recording_with(request, further)?;
+    if !interrupt::requested() {
+        tell(&imported);
+    }
+    run::conclude(&imported.directory, false, quantiles)
 }
 
 fn request(arguments: ImportArguments, format: Format, files: Vec<PathBuf>) -> anyhow::Result<Request> {

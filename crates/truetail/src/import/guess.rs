@@ -1,7 +1,7 @@
 //! Which format files are of, from what is in them.
 
 use anyhow::{Context, bail};
-use import::{ColumnMap, Format, FormatGuess};
+use import::{ColumnMap, Format, FormatGuess, ImportError};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -42,6 +42,33 @@ pub(super) fn format_of(files: &[PathBuf], columns: Option<&ColumnMap>) -> anyho
             "{}: not known by its content; name the format, as in `truetail import csv FILE` (--list names them)",
             first.display()
         )
+    })
+}
+
+/// What to say instead of an error of a format that was named, where the files' content is known as another: `this looks like
+/// pgbench-log`. `None` where it is not, or the error is of something else than what is in the files.
+pub(super) fn instead(
+    error: Option<&ImportError>,
+    named: Format,
+    files: &[PathBuf],
+    columns: Option<&ColumnMap>,
+) -> Option<String> {
+    let error = error.filter(|error| {
+        matches!(error, ImportError::Nothing { .. } | ImportError::Line { .. } | ImportError::Document { .. })
+    })?;
+    // What can't be read twice, such as a pipe, is not looked at again.
+    if columns.is_some() || !files.iter().all(|file| file.is_file()) {
+        return None;
+    }
+    let guess = format_of(files, None).ok()?;
+    let is_other = std::mem::discriminant(&guess.format) != std::mem::discriminant(&named);
+    let (name, other, first) = (named.name(), guess.format.name(), files.first()?.display());
+    let more = if files.len() > 1 { " …" } else { "" };
+    let hint = format!("this looks like {other}, as {}: truetail import {other} {first}{more}", guess.by);
+    is_other.then(|| match error {
+        // What it lacks of the format that it is not would lead astray.
+        ImportError::Nothing { .. } => format!("{first}: no {name} figures; {hint}"),
+        other => format!("{other}; {hint}"),
     })
 }
 

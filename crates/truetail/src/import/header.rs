@@ -3,7 +3,7 @@
 use super::Request;
 use analysis::facts;
 use anyhow::bail;
-use import::Survey;
+use import::{LoggedPhase, Survey};
 use record::{HostFacts, LoadFacts, LoadModel, PhaseFacts, PhaseKind, Provenance, RunHeader};
 use units::{Instant, Nanos, PerSecond};
 
@@ -114,13 +114,22 @@ fn phases(request: &Request, survey: &Survey, sessions: u32) -> anyhow::Result<V
         from = Instant(warm_up.0);
         phases.push(phase("warm-up".to_owned(), PhaseKind::WarmUp, Instant::EPOCH, from));
     }
+    let counting: Vec<&LoggedPhase> = survey.phases.iter().filter(|phase| !phase.is_warm_up()).collect();
+    let Some(first) = counting.iter().map(|phase| phase.begin).min() else {
+        bail!(
+            "all requests are of the warm-up phase, so nothing would be measured: hand over the whole file"
+        );
+    };
     for logged in &survey.phases {
-        let name = match survey.phases.len() {
-            1 => "measured".to_owned(),
-            _ => format!("phase {}", logged.number),
-        };
         let (begin, end) = (at(logged.begin).max(from), at(logged.end).max(from));
-        phases.push(phase(name, PhaseKind::Measured, begin, end));
+        phases.push(match counting.len() {
+            // Its last requests may be answered when the next phase has begun.
+            _ if logged.is_warm_up() => {
+                phase("warm-up".to_owned(), PhaseKind::WarmUp, begin, end.min(at(first)).max(begin))
+            }
+            1 => phase("measured".to_owned(), PhaseKind::Measured, begin, end),
+            _ => phase(format!("phase {}", logged.number), PhaseKind::Measured, begin, end),
+        });
     }
     Ok(phases)
 }

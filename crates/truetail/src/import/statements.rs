@@ -1,6 +1,6 @@
 //! Summaries: what a tool states, without the requests behind it.
 
-use super::{Imported, Request, gap_facts, grave, header};
+use super::{Further, Imported, Request, gap_facts, grave, header};
 use anyhow::bail;
 use import::{Gap, Reported, ToolReport};
 use record::{
@@ -9,13 +9,20 @@ use record::{
 use units::{Instant, format_count, format_counted};
 
 /// A recording of a tool's statements alone.
-pub(super) fn of_summaries(request: &Request) -> anyhow::Result<Imported> {
+pub(super) fn of_summaries(request: &Request, further: &Further) -> anyhow::Result<Imported> {
     let printed = request.printed.as_deref().unwrap_or("");
     let mut report = import::statements(request.format, printed, &request.files)?;
     report.asked = report.asked.or_else(|| import::asked_rate(request.format, &request.command));
     if let Some((_, log)) = request.jvm_logs.first() {
         bail!(
             "--jvm-log {}: {} states figures and no requests, so there is nothing that pauses could be laid over",
+            log.display(),
+            report.tool
+        );
+    }
+    if let Some(log) = further.server_logs.first() {
+        bail!(
+            "--server-log {}: {} states figures and no requests, so there is nothing that checkpoints could be laid over",
             log.display(),
             report.tool
         );

@@ -4,6 +4,7 @@ use crate::program::{COLUMNS, Scratch};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use record::PhaseKind;
 
 fn recorded(name: &str) -> Scratch {
     let scratch = Scratch::new(name);
@@ -86,6 +87,58 @@ fn a_closed_loop_has_no_response_time_to_export() {
     scratch
         .truetail(&["export", "a", "--format", "hdr", "--measure", "x"])
         .refused(&["--measure x", "response"]);
+}
+
+/// What truetail writes it reads: the same requests are measured, and the same moments meant.
+#[test]
+fn what_was_exported_comes_back_as_it_was() {
+    let scratch = recorded("export-import");
+    let original = scratch.truetail(&["report", "open", "--json"]).judged().json();
+    scratch.truetail(&["export", "open", "-o", "o.csv"]).well();
+    let csv = scratch.truetail(&["import", "o.csv", "-o", "c", "--json"]).judged().json();
+    assert_eq!(csv["samples"], original["samples"], "the warm-up does not count");
+    let header = scratch.recording("c").header().clone();
+    let phases: Vec<(&str, PhaseKind)> =
+        header.phases.iter().map(|phase| (phase.name.as_str(), phase.kind)).collect();
+    assert_eq!(phases, [("warm-up", PhaseKind::WarmUp), ("measured", PhaseKind::Measured)]);
+    assert_eq!(scratch.rows("c").len(), scratch.rows("open").len(), "it is there all the same");
+    for measure in ["response_time", "service_time"] {
+        for of in ["max", "min", "samples"] {
+            assert_eq!(csv["measures"][measure][of], original["measures"][measure][of], "{measure} {of}");
+        }
+    }
+    let rows = std::fs::read_to_string(scratch.path("o.csv")).expect("a file");
+    let is_warm = |line: &&str| line.starts_with("seq,") || line.contains(",warm-up,");
+    let warm: String = rows.lines().filter(is_warm).map(|line| line.to_owned() + "\n").collect();
+    scratch.write("warm.csv", &warm);
+    scratch
+        .truetail(&["import", "csv", "warm.csv", "-o", "w"])
+        .refused(&["all requests are of the warm-up phase"]);
+    for (measure, from, model) in [("response", "schedule", "open loop"), ("service", "send", "closed loop")]
+    {
+        let (log, out) = (format!("{measure}.hlog"), format!("h-{measure}"));
+        scratch.truetail(&["export", "open", "--format", "hdr", "--measure", measure, "-o", &log]).well();
+        let back = scratch.truetail(&["import", &log, "-o", &out, "--json"]);
+        assert!(back.stderr.contains("taken for hdr, as its first line says that truetail"), "{back:?}");
+        let back = back.judged().json();
+        let whole = back["stated"].as_array().expect("statements");
+        let whole: Vec<_> = whole.iter().filter(|one| one["interval"].is_null()).collect();
+        assert!(whole.iter().all(|one| one["counted_from"] == from), "{whole:?}");
+        assert!(whole.iter().all(|one| one["measure"] == format!("{measure} time")), "{whole:?}");
+        assert_eq!(back["load"]["model"], model);
+        let most = whole.iter().filter_map(|one| one["max"].as_f64()).fold(0.0, f64::max);
+        let all = scratch.rows("open");
+        let of = |row: &crate::program::Row| if measure == "response" { row.response } else { row.service };
+        let longest = all.iter().filter_map(of).max().expect("requests") as f64;
+        assert!((most / longest - 1.0).abs() < 2e-3, "{most} is not {longest}");
+    }
+    for format in ["csv", "hdr"] {
+        scratch.truetail(&["export", "h-response", "--format", format, "-o", "none"]).refused(&[
+            "h-response holds a tool's statements and no request",
+            "truetail report h-response --json",
+        ]);
+    }
+    assert!(!scratch.path("none").exists());
 }
 
 /// Base64 with padding, as interval logs have it (RFC 4648).

@@ -276,7 +276,23 @@ fn what_can_not_be_imported_is_refused() {
     scratch.write("bad.csv", "start_us,service_us\n1795247165882296,5\n1795247165882299,x\n");
     scratch.write("s.txt", SYSBENCH);
     scratch.write("gc.log", &log_of_pauses(BEGIN));
-    let cases: [(&[&str], &[&str]); 11] = [
+    scratch.write("tx.7067", "0 1 316 0 1795247165 882296 69\n0 2 516 0 1795247165 883296 69\n");
+    let legend = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"";
+    scratch.write("head.hlog", &format!("#[Histogram log format version 1.3]\n{legend}\n"));
+    let cases: [(&[&str], &[&str]); 15] = [
+        (
+            &["import", "pgbench", "tx.7067", "-o", "r"],
+            &[
+                "tx.7067: no pgbench figures; this looks like pgbench-log",
+                "truetail import pgbench-log tx.7067",
+            ],
+        ),
+        (
+            &["import", "ycsb", "s.txt", "-o", "r"],
+            &["no ycsb figures; this looks like sysbench", "truetail import sysbench s.txt"],
+        ),
+        (&["import", "benchbase", "tx.7067", "-o", "r"], &["this looks like pgbench-log"]),
+        (&["import", "hdr", "head.hlog", "-o", "r"], &["the log is empty: it has its header"]),
         (&["import", "hello.txt", "-o", "r"], &["hello.txt", "not known by its content", "--list"]),
         (&["import", "two.txt", "-o", "r"], &["two.txt", "may be ycsb or sysbench", "import ycsb"]),
         (&["import", "ysb", "x", "-o", "r"], &["no such file, and no such format", "`ysb`", "pgbench-log"]),

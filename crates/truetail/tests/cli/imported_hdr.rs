@@ -25,6 +25,10 @@ fn an_hour_of_intervals_is_imported_and_each_has_its_quantiles() {
     let scratch = Scratch::new("import-hdr");
     scratch.write("READ.hdr", &log(3_600));
     let report = scratch.truetail(&["import", "READ.hdr", "-o", "r", "--json"]).judged().json();
+    for unknown in ["offered_per_second", "achieved_per_second", "goodput_per_second"] {
+        assert_eq!(report["load"].get(unknown), Some(&serde_json::Value::Null), "{unknown}");
+    }
+    assert_eq!(report["load"]["measured_seconds"], 3_600.0, "the time that its intervals span");
     let stated = report["stated"].as_array().expect("statements");
     assert_eq!(stated.len(), 3_601);
     assert_eq!(stated[0]["count"], 3_600 * 300);

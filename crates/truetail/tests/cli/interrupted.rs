@@ -1,7 +1,9 @@
-//! Ctrl-C ends in order; a killed run loses at most a second.
+//! Ctrl-C ends in order; a killed run loses at most a second; an import is kept whole or not at all.
 
 use crate::program::{Scratch, assert_contiguous, files};
 use record::Ending;
+use std::fs::File;
+use std::io::Write;
 
 const LONG: [&str; 10] =
     ["run", "sqlite:data.db", "-r", "500/s", "-d", "300s", "--warmup", "0s", "--report-interval", "500ms"];
@@ -99,4 +101,79 @@ fn an_interrupted_series_shows_what_was_run() {
     assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
     assert!(!ended.stderr.contains("run 2 of 5"), "{ended:?}");
     assert!(ended.stdout.contains("recordings: a"), "{ended:?}");
+}
+
+/// A pipe with a name, in the place of a log: an import reads as far as a test has written.
+fn pipe(scratch: &Scratch, name: &str) {
+    let path =
+        std::ffi::CString::new(scratch.path(name).into_os_string().into_encoded_bytes()).expect("a path");
+    // SAFETY: the path is a C string that lives until the call is over.
+    assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+}
+
+/// Lets the first pass read all of it, and makes another pipe for the second.
+fn first_pass(scratch: &Scratch, name: &str) {
+    let mut log = opened(scratch, name);
+    log.write_all(table().as_bytes()).expect("the first pass reads it");
+    pipe(scratch, "next");
+    std::fs::rename(scratch.path("next"), scratch.path(name)).expect("a pipe of the same name");
+}
+
+/// Opens it; returns when the import has opened it, too.
+fn opened(scratch: &Scratch, name: &str) -> File {
+    File::options().write(true).open(scratch.path(name)).expect("a pipe")
+}
+
+/// A table of 20,000 requests, a millisecond each.
+fn table() -> String {
+    let row = |n: u64| format!("{},1000\n", 1_795_247_165_000_000_u64 + n * 1_000);
+    "start_us,service_us\n".to_owned() + &(0..20_000).map(row).collect::<String>()
+}
+
+#[test]
+fn an_interrupted_import_keeps_nothing() {
+    for (pass, signal) in [(1, libc::SIGINT), (2, libc::SIGINT), (2, libc::SIGTERM)] {
+        let scratch = Scratch::new(&format!("interrupted-import-{pass}-{signal}"));
+        pipe(&scratch, "t.csv");
+        // What was there before stays.
+        std::fs::create_dir(scratch.path("a")).expect("a directory");
+        scratch.write("a/data.db", "a database");
+        for out in ["a", "b"] {
+            let running = scratch.start(&["import", "csv", "t.csv", "-o", out]);
+            for _ in 1..pass {
+                first_pass(&scratch, "t.csv");
+            }
+            let mut log = opened(&scratch, "t.csv");
+            assert_eq!(scratch.path(out).join("run.toml").exists(), pass == 2);
+            log.write_all(&table().as_bytes()[..table().len() / 2]).expect("half of it");
+            running.signal(signal);
+            // It may have gone by now.
+            let _ = log.write_all(&table().as_bytes()[table().len() / 2..]);
+            drop(log);
+            let ended = running.wait().with_code(130);
+            assert_eq!(
+                (ended.stdout.as_str(), ended.stderr.as_str()),
+                ("", "truetail: interrupted: nothing was kept\n")
+            );
+        }
+        assert_eq!(files(&scratch.path("a")), [scratch.path("a/data.db")]);
+        assert!(!scratch.path("b").exists());
+    }
+}
+
+#[test]
+fn an_import_that_was_killed_is_invalid_and_not_the_run() {
+    let scratch = Scratch::new("killed-import");
+    pipe(&scratch, "t.csv");
+    let running = scratch.start(&["import", "csv", "t.csv", "-o", "a"]);
+    first_pass(&scratch, "t.csv");
+    let log = opened(&scratch, "t.csv");
+    running.signal(libc::SIGKILL);
+    assert_eq!(running.wait().code, None);
+    drop(log);
+    let report = scratch.truetail(&["report", "a", "--json"]).with_code(3).json();
+    let reasons = report["verdict"]["reasons"].as_array().expect("reasons");
+    let cut = reasons.iter().find(|reason| reason["kind"] == "incomplete").expect("it is said");
+    assert_eq!(cut["text"], "a: the import was cut short: what is missing is not known");
+    assert!(cut["hint"].as_str().is_some_and(|hint| hint.contains("import again")), "{cut}");
 }

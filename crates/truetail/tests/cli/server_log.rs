@@ -226,3 +226,67 @@ fn of_several_recordings_each_log_concerns_those_that_it_should() {
     let run = [&RUN[..], &["-o", "c", "--jvm-log", "harness@1:gc.log"]].concat();
     scratch.truetail(&run).refused(&["a run is of one client"]);
 }
+
+/// Five seconds of requests of another tool, a millisecond each from now on.
+fn requests(from: u64) -> String {
+    let row = |n: u64| format!("{},{}\n", from + n * MS, 300_000 + n % 100 * 1_000);
+    "start_ns,service_ns\n".to_owned() + &(0..5_000).map(row).collect::<String>()
+}
+
+#[test]
+fn the_log_is_laid_over_what_another_tool_measured() {
+    let scratch = Scratch::new("server-log-import");
+    let from = wall_time_ns() / MS * MS;
+    scratch.write("r.csv", &requests(from));
+    scratch.write("pg.log", &planted(from));
+    let page = scratch
+        .truetail(&["import", "csv", "r.csv", "-o", "a", "--server-log", "pg.log", "--json"])
+        .judged()
+        .json();
+    let log = &page["server_logs"][0];
+    assert_eq!((log["checkpoints"].as_u64(), log["file"].as_str()), (Some(20), Some("pg.log")), "{log}");
+    assert!(log["aligned_by"].as_str().is_some_and(|by| by.contains("the requests by a csv file")), "{log}");
+    // They are kept: who reads the recording later needs no log.
+    let recording = scratch.recording("a");
+    let all = events(&recording, EventKind::Other);
+    assert_eq!(checkpoints(&all).len(), 20);
+    assert!(checkpoints(&all).iter().all(|event| event.begin.0 % (250 * MS) <= MS), "{all:?}");
+    assert_eq!(recording.end().expect("an end").server_logs[0].checkpoints, 20);
+    scratch.truetail(&["report", "a", "--server-log", "pg.log"]).refused(&["pg.log", "already"]);
+    let none = |more: &[&str]| scratch.truetail(&[&["import", "csv", "r.csv", "-o", "b"][..], more].concat());
+    none(&["--server-log", "none.log"]).refused(&["none.log"]);
+    none(&["--server-log-zone", "UTC"]).refused(&["--server-log-zone", "--server-log FILE"]);
+    scratch.write("own.csv", "start_ns,service_ns\n1000,10\n2000,10\n");
+    scratch
+        .truetail(&["import", "csv", "own.csv", "-o", "b", "--server-log", "pg.log"])
+        .refused(&["--server-log", "do not count from 1970"]);
+    scratch.write("sysbench.txt", crate::imported::SYSBENCH);
+    scratch
+        .truetail(&["import", "sysbench", "sysbench.txt", "-o", "b", "--server-log", "pg.log"])
+        .refused(&["--server-log pg.log", "no requests"]);
+}
+
+/// A log that tells nothing of the run must not pass for one that tells of no checkpoint.
+#[test]
+fn a_wrong_log_is_named_where_the_tail_is_put_down_to_causes() {
+    let scratch = Scratch::new("server-log-wrong");
+    scratch.truetail(&[&RUN[..], &["-o", "a"]].concat()).judged();
+    scratch.write("old.log", &planted(wall_time_ns() - 86_400_000 * MS));
+    scratch.write("s.sql", "SELECT 1;\n");
+    scratch.write("empty.log", "");
+    for (log, why) in [
+        ("old.log", "its last entry is from before the run"),
+        ("s.sql", "not one line is an entry of a PostgreSQL log: is it the right file?"),
+        ("empty.log", "it is empty"),
+    ] {
+        let found = scratch.truetail(&["attribute", "a", "--server-log", log]).judged().stdout;
+        let found = found.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(found.contains(&format!("checkpoint: not watched (the log {log}: {why}")), "{found}");
+        let shown = scratch.truetail(&["report", "a", "--server-log", log]).judged().stdout;
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            shown.contains(why) && shown.contains("not told apart: ") && shown.contains("checkpoint"),
+            "{shown}"
+        );
+    }
+}
