@@ -60,7 +60,7 @@ pub(crate) fn all_of(cause: Cause) -> &'static str {
         Cause::Checkpoint => "checkpoints",
         Cause::Reconnect => "reconnects",
         Cause::OtherEvent => "other events",
-        Cause::PoolWait => "pool wait (each session was waiting for an answer)",
+        Cause::PoolWait => "pool wait behind others",
         Cause::Lag => "lag",
         Cause::BeforeSending => {
             "the time before sending (pool wait or lag, which the tool does not tell apart)"
