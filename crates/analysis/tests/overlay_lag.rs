@@ -20,6 +20,8 @@ struct World {
     /// Nodes that reads go to, in turn.
     readers: Vec<u8>,
     probes: u64,
+    /// Least time of a way, and what may be added, ns.
+    trips: (u64, u64),
     rng: Rng,
     planted: Planted,
     offset: u64,
@@ -42,6 +44,7 @@ impl World {
             delays: delays.to_vec(),
             readers: readers.to_vec(),
             probes: 40,
+            trips: (10 * US, 40 * US),
             rng: Seed(17).rng(),
             planted,
             offset: scenario.offset,
@@ -49,7 +52,7 @@ impl World {
     }
 
     fn trip(&mut self) -> u64 {
-        10 * US + self.rng.below(40 * US)
+        self.trips.0 + self.rng.below(self.trips.1)
     }
 
     /// One row of the log, answered as soon as it begins.
@@ -172,6 +175,22 @@ fn reads_of_the_node_that_writes_have_no_lag() {
         assert_eq!(counts(&lag), (40, 40, 40, 40));
         assert_eq!((value(&lag.truth, 1.0), value(&lag.at_least, 1.0)), (0, 0));
         assert!(value(&lag.at_most, 1.0) <= 100 * US);
+    }
+}
+
+/// After a stall of the host the next probes follow each other at once: what is of which is told by less than the tolerance.
+#[test]
+fn probes_that_follow_each_other_at_once_are_told_apart() {
+    for (delays, reader) in [(&[20 * MS][..], 1), (&[20 * MS], 0), (&[], 0)] {
+        let mut world = World::new(delays, &[reader]);
+        world.trips = (4 * US, 8 * US);
+        let mut begin = world.offset + 20 * MS;
+        for _ in 0..40 {
+            world.probe(begin);
+            let ended = world.planted.noise.last().expect("a probe").end.0 + world.offset;
+            begin = ended + 2 * US;
+        }
+        assert_eq!(counts(&world.lag()), (40, 40, 40, 40), "{delays:?} {reader}");
     }
 }
 

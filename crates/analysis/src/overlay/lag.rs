@@ -45,6 +45,8 @@ fn hash_of(recording: &Recording) -> Option<u64> {
 struct Graded {
     acknowledged: i64,
     ended: i64,
+    /// Up to when the store may have begun a read of it: half-way from its end to the next one's acknowledgement.
+    reads_until: i64,
     at_least: i64,
     at_most: Option<i64>,
     write: Option<Write>,
@@ -79,7 +81,8 @@ pub(super) fn grade(
         let Some(key) = hash_of(recording) else { continue };
         let on_axis = |at: units::Instant| clocks.of_recording(index, at.0);
         let seen = probes(recording.noise_sources(), &recording.noise()?);
-        series.push((key, seen.iter().map(|probe| Graded::new(probe, on_axis)).collect::<Vec<_>>()));
+        series
+            .push((key, in_order(seen.iter().map(|probe| Graded::new(probe, on_axis)).collect(), tolerance)));
     }
     if series.iter().all(|(_, probes)| probes.is_empty()) {
         return Ok(None);
@@ -104,18 +107,33 @@ pub(super) fn grade(
     Ok(Some(figures(series.iter().flat_map(|(_, probes)| probes), nodes, tolerance)))
 }
 
-/// Of the writes that were answered before a probe had its acknowledgement, the last one is its own.
+/// Probes that follow each other closely, as after a stall of the host, are parted half-way between what is certainly of the one and
+/// what is certainly of the other: clocks may differ by a part of the tolerance.
+fn in_order(mut probes: Vec<Graded>, tolerance: i64) -> Vec<Graded> {
+    for index in 0..probes.len() {
+        let next = probes.get(index + 1).map_or(i64::MAX, |next| next.acknowledged);
+        let probe = &mut probes[index];
+        probe.reads_until = probe.ended + tolerance.min((next - probe.ended) / 2);
+    }
+    probes
+}
+
+/// The last write that was begun before a probe's reads is its own: it was begun before the acknowledgement, and the next
+/// probe's after its end.
 fn take_write(probes: &mut [Graded], row: &TruthRow, clocks: &Clocks, tolerance: i64) {
     if !row.written.is_some() {
         return;
     }
-    let written = clocks.of_store(row.written);
-    let after = probes.partition_point(|probe| probe.acknowledged + tolerance < written);
+    let (begun, written) = (clocks.of_store(row.begun), clocks.of_store(row.written));
+    let after = probes.partition_point(|probe| {
+        let reads = (probe.ended - probe.acknowledged) / 2;
+        probe.acknowledged + reads.min(tolerance) < begun
+    });
     let Some(probe) = probes.get_mut(after) else { return };
     if probe.write.is_none_or(|known| known.written < written) {
         probe.write = Some(Write {
             written,
-            begun: clocks.of_store(row.begun),
+            begun,
             node: row.node,
             spread: row.staleness.map(|staleness| staleness.age.0.cast_signed()),
         });
@@ -126,11 +144,10 @@ fn take_write(probes: &mut [Graded], row: &TruthRow, clocks: &Clocks, tolerance:
 fn take_read(probes: &mut [Graded], row: &TruthRow, clocks: &Clocks, tolerance: i64) {
     let Some(staleness) = row.staleness else { return };
     let begun = clocks.of_store(row.begun);
-    let after = probes.partition_point(|probe| probe.acknowledged - tolerance <= begun);
-    let Some(probe) = after.checked_sub(1).map(|index| &mut probes[index]) else { return };
-    if begun > probe.ended + tolerance {
+    let at = probes.partition_point(|probe| probe.reads_until < begun);
+    let Some(probe) = probes.get_mut(at).filter(|probe| probe.acknowledged - tolerance <= begun) else {
         return;
-    }
+    };
     if staleness.versions > 0 {
         probe.stale = Some(probe.stale.map_or(begun, |known| known.max(begun)));
     } else if probe.fresh.is_none_or(|(known, _)| begun < known) {
@@ -143,6 +160,7 @@ impl Graded {
         Graded {
             acknowledged: on_axis(probe.acknowledged),
             ended: on_axis(probe.ended),
+            reads_until: i64::MAX,
             at_least: probe.at_least.0.cast_signed(),
             at_most: probe.at_most.map(|most| most.0.cast_signed()),
             write: None,
