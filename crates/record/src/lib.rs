@@ -21,6 +21,7 @@
 #![deny(missing_docs)]
 
 mod columns;
+mod directory;
 mod end;
 mod error;
 mod guard;
@@ -44,6 +45,7 @@ mod wire;
 mod writer;
 
 pub use columns::Columns;
+pub use directory::{DATABASE_PREFIX, FLOOR_DIRECTORY, is_of_recording, require_vacant};
 pub use end::{EndOfRun, Ending, RecordedVerdict};
 pub use error::RecordError;
 pub use guard::is_guarding;
@@ -63,4 +65,4 @@ pub use truth::{
     CLIENT_RULE, TruthEnd, TruthEvents, TruthFinished, TruthHeader, TruthLog, TruthProducer, TruthRecorder,
     TruthRecorderConfig, TruthRow, TruthStaleness, TruthWriter, key_hash,
 };
-pub use writer::{DATABASE_PREFIX, FLOOR_DIRECTORY, RecordingWriter, require_vacant};
+pub use writer::RecordingWriter;

@@ -1,5 +1,6 @@
 //! Reading a recording.
 
+use crate::directory::{RUN_FILE, SUMMARY_FILE};
 use crate::error::one_line;
 use crate::parts::{self, Part};
 use crate::sealed;
@@ -7,7 +8,7 @@ use crate::table::anchors::{ANCHORS, RunAnchor};
 use crate::table::small::Row;
 use crate::table::{sample, small, stated};
 use crate::wire::{self, RunFile};
-use crate::writer::{RUN_FILE, SUMMARY_FILE, write_run_file};
+use crate::writer::write_run_file;
 use crate::{
     EndOfRun, Event, NoiseObservation, NoiseSourceFacts, RecordError, RecordedVerdict, RunHeader, Stated,
 };

@@ -5,7 +5,7 @@ use crate::RecordError;
 use std::path::Path;
 
 /// Readers ignore names that end with `tmp`.
-const FILE: &str = "reserve.tmp";
+pub(crate) const FILE: &str = "reserve.tmp";
 /// A `run.toml` with its end takes less than half of it.
 const BYTES: usize = 48 << 10;
 

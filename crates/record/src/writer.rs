@@ -1,5 +1,6 @@
 //! Writing a recording.
 
+use crate::directory::{RUN_FILE, SUMMARY_FILE, require_vacant_for_recording};
 use crate::error::one_line;
 use crate::parts::{self, Part, PartWriter};
 use crate::reserve;
@@ -8,7 +9,6 @@ use crate::table::anchors::{ANCHORS, RunAnchor};
 use crate::table::sample;
 use crate::table::small::Row;
 use crate::table::{SampleReader, small, stated};
-use crate::truth::TRUTH_FILE;
 use crate::wire::{self, RunFile};
 use crate::{
     Columns, EndOfRun, Event, NoiseObservation, NoiseSourceFacts, Provenance, RecordError, RunHeader,
@@ -76,7 +76,7 @@ impl RecordingWriter {
     /// [`RecordError::Io`] if it can't be made.
     pub fn create(dir: impl AsRef<Path>, header: &RunHeader) -> Result<RecordingWriter, RecordError> {
         let dir = dir.as_ref();
-        require_vacant_but_for(dir, &|name| name.starts_with(DATABASE_PREFIX) || name == FLOOR_DIRECTORY)?;
+        require_vacant_for_recording(dir)?;
         std::fs::create_dir_all(dir).map_err(RecordError::io("create", dir))?;
         let run_id = run_id(header);
         let part_writer = |table: &str| PartWriter::new(dir.join(table), table, &run_id, header.client);
@@ -294,53 +294,10 @@ impl Drop for RecordingWriter {
     }
 }
 
-pub(crate) const RUN_FILE: &str = "run.toml";
-pub(crate) const SUMMARY_FILE: &str = "summary.json";
-
 pub(crate) fn write_run_file(dir: &Path, run: &RunFile) -> Result<(), RecordError> {
     let path = dir.join(RUN_FILE);
     let text = wire::write(run).map_err(|reason| RecordError::Encode { path: path.clone(), reason })?;
     parts::write_whole(&path, text.as_bytes())
-}
-
-/// Files of an embedded database that may already lie in a new recording's directory begin with this.
-pub const DATABASE_PREFIX: &str = "data.";
-
-/// The directory within a recording that holds what the measuring side itself costs: recordings that were made right before
-/// it, and so lie there when it begins.
-pub const FLOOR_DIRECTORY: &str = "floor";
-
-/// Checks that a recording can be made in `dir`: it is missing, empty, or holds an embedded database alone.
-///
-/// # Errors
-/// [`RecordError::Occupied`], or that the directory can't be listed.
-pub fn require_vacant(dir: &Path) -> Result<(), RecordError> {
-    require_vacant_but_for(dir, &|name| name.starts_with(DATABASE_PREFIX))
-}
-
-/// The same, where what `expected` says of may lie there.
-fn require_vacant_but_for(dir: &Path, expected: &dyn Fn(&str) -> bool) -> Result<(), RecordError> {
-    let occupied = |what| Err(RecordError::Occupied { path: dir.to_owned(), what });
-    let mut entries = match std::fs::read_dir(dir) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(e) if e.kind() == std::io::ErrorKind::NotADirectory => {
-            return occupied(if dir.exists() { "is a file" } else { "lies below a file" });
-        }
-        entries => entries.map_err(RecordError::io("list", dir))?,
-    };
-    if dir.join(RUN_FILE).exists() {
-        return occupied("already holds a recording");
-    }
-    if dir.join(TRUTH_FILE).exists() {
-        return occupied("already holds a truth log");
-    }
-    let foreign = |entry: &std::io::Result<std::fs::DirEntry>| {
-        entry.as_ref().map_or(true, |e| !expected(&e.file_name().to_string_lossy()))
-    };
-    match entries.find(foreign) {
-        Some(_) => occupied("is not empty"),
-        None => Ok(()),
-    }
 }
 
 /// The same for the same simulation or import; unique for a live run.

@@ -1,5 +1,6 @@
 //! Writing a truth log.
 
+use crate::directory::require_vacant;
 use crate::error::one_line;
 use crate::parts::{self, Part, PartWriter};
 use crate::reserve;
@@ -8,7 +9,7 @@ use crate::table::anchors::ANCHORS;
 use crate::table::small;
 use crate::truth::table::{TABLE, TruthReader, encode};
 use crate::truth::{TRUTH_FILE, TruthEnd, TruthFile, TruthHeader, TruthRow, wire};
-use crate::writer::{close_rows, compact_events, merge_rows, require_vacant};
+use crate::writer::{close_rows, compact_events, merge_rows};
 use crate::{Event, RecordError};
 use clock::Anchor;
 use std::path::{Path, PathBuf};

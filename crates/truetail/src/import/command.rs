@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: ImportArguments, json: bool) -> anyhow::Result<Ende
     if further.jvm_start.is_some() && request.jvm_logs.is_empty() {
         bail!("--jvm-start says when the JVM of a log started: name the log with --jvm-log FILE");
     }
-    let place = Place::before(&request.directory);
+    let place = Place::before(&request.directory)?;
     let made = make(&request, &further, &quantiles.unwrap_or_default());
     if interrupt::requested() {
         place.clear()?;

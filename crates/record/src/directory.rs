@@ -1,0 +1,109 @@
+//! What lies in a recording's directory, and what may lie there before it is made.
+
+use crate::RecordError;
+use crate::reserve;
+use crate::table::anchors::ANCHORS;
+use crate::table::sample;
+use crate::table::small::{EVENTS, NOISE};
+use crate::table::stated::STATED;
+use crate::truth::TRUTH_FILE;
+use std::path::Path;
+
+pub(crate) const RUN_FILE: &str = "run.toml";
+pub(crate) const SUMMARY_FILE: &str = "summary.json";
+
+/// Files of an embedded database that may already lie in a new recording's directory begin with this.
+pub const DATABASE_PREFIX: &str = "data.";
+
+/// The directory within a recording that holds what the measuring side itself costs: recordings that were made right before
+/// it, and so lie there when it begins.
+pub const FLOOR_DIRECTORY: &str = "floor";
+
+/// Whether a writer makes a file or directory of this name at the top of a recording, finished or not. Whoever takes an unfinished
+/// recording away takes these, and nothing that a user may have put beside them.
+pub fn is_of_recording(name: &str) -> bool {
+    const TABLES: [&str; 5] = [sample::TABLE, NOISE, ANCHORS, EVENTS, STATED];
+    let is_table = |stem: &str| TABLES.contains(&stem);
+    let is_file =
+        |file: &str| [RUN_FILE, SUMMARY_FILE].iter().any(|known| known.split('.').next() == Some(file));
+    match name.rsplit_once('.') {
+        None => is_table(name),
+        Some((stem, "parquet")) => is_table(stem),
+        Some((stem, "tmp")) => is_table(stem) || is_file(stem) || name == reserve::FILE,
+        Some(_) => [RUN_FILE, SUMMARY_FILE].contains(&name),
+    }
+}
+
+/// Checks that a recording can be made in `dir`: it is missing, empty, or holds an embedded database alone.
+///
+/// # Errors
+/// [`RecordError::Occupied`], or that the directory can't be listed.
+pub fn require_vacant(dir: &Path) -> Result<(), RecordError> {
+    require_vacant_but_for(dir, &|name| name.starts_with(DATABASE_PREFIX))
+}
+
+/// The same where floors may have been measured before.
+pub(crate) fn require_vacant_for_recording(dir: &Path) -> Result<(), RecordError> {
+    require_vacant_but_for(dir, &|name| name.starts_with(DATABASE_PREFIX) || name == FLOOR_DIRECTORY)
+}
+
+/// The same, where what `expected` says of may lie there.
+fn require_vacant_but_for(dir: &Path, expected: &dyn Fn(&str) -> bool) -> Result<(), RecordError> {
+    let occupied = |what| Err(RecordError::Occupied { path: dir.to_owned(), what });
+    let mut entries = match std::fs::read_dir(dir) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotADirectory => {
+            return occupied(if dir.exists() { "is a file" } else { "lies below a file" });
+        }
+        entries => entries.map_err(RecordError::io("list", dir))?,
+    };
+    if dir.join(RUN_FILE).exists() {
+        return occupied("already holds a recording");
+    }
+    if dir.join(TRUTH_FILE).exists() {
+        return occupied("already holds a truth log");
+    }
+    let foreign = |entry: &std::io::Result<std::fs::DirEntry>| {
+        entry.as_ref().map_or(true, |e| !expected(&e.file_name().to_string_lossy()))
+    };
+    match entries.find(foreign) {
+        Some(_) => occupied("is not empty"),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_user_puts_beside_a_recording_is_his() {
+        let own = [
+            "run.toml",
+            "run.tmp",
+            "summary.json",
+            "summary.tmp",
+            "reserve.tmp",
+            "samples",
+            "noise",
+            "anchors",
+            "events",
+        ];
+        let own =
+            own.into_iter().chain(["events.parquet", "events.tmp", "stated.parquet", "samples.parquet"]);
+        own.for_each(|name| assert!(is_of_recording(name), "{name}"));
+        for his in [
+            "notes.txt",
+            "data.db",
+            "floor",
+            "run.toml.orig",
+            "samples.csv",
+            "thesis.tmp",
+            "run",
+            "a.parquet",
+            "",
+        ] {
+            assert!(!is_of_recording(his), "{his}");
+        }
+    }
+}
