@@ -1,7 +1,7 @@
 //! One set of runs against another.
 
 use crate::compared::{ComparedRow, rows};
-use crate::{Analysis, MeasureSummary, RecordingInfo, VerdictState, limits, planned};
+use crate::{Analysis, MeasureSummary, RecordingInfo, VerdictState, facts, limits, planned};
 use record::{LoadModel, Measure, Provenance, RunHeader};
 use stats::Difference;
 use std::collections::BTreeSet;
@@ -250,7 +250,8 @@ fn differ(
         side.iter().flat_map(|run| run.recordings.iter().map(|info| of(&info.header))).collect()
     };
     let (base, new) = (names(base), names(new));
-    let told = !base.contains("") && !new.contains("");
+    let is_told = |name: &String| !["", facts::NO_WORKLOAD, facts::NO_TARGET].contains(&name.as_str());
+    let told = base.iter().chain(&new).all(is_told);
     let listed = |names: BTreeSet<String>| names.into_iter().collect::<Vec<_>>().join(", ");
     (told && base != new).then(|| format!("the {what} differ, {} and {}", listed(base), listed(new)))
 }

@@ -58,4 +58,4 @@ pub use overlay::{Overlay, OverlayOptions, overlay};
 pub use repeats::{RepeatedMeasure, RepeatedRow, across_repeats};
 pub use staleness::{LagBound, Staleness};
 pub use stated::facts;
-pub use stated_pairs::{STATED_LIMIT, StatedFigure, StatedPair, stated_pairs};
+pub use stated_pairs::{STATED_LIMIT, StatedFigure, StatedPair, stated_pairs, stated_quantiles};

@@ -1,7 +1,7 @@
 //! The load that was planned, as headers say it.
 //!
-//! Of truetail's own runs each request that was due has a sample, so that samples are counted, unless some were lost. Another tool does not tell of the
-//! requests that it did not send: only the rate that it was asked for does.
+//! Of truetail's own runs each request that was due has a sample, so that samples are counted, unless some were lost. Another
+//! tool does not tell of the requests that it did not send: only the rate that it was asked for does.
 
 use crate::input::{Input, Plan};
 use record::{LoadModel, PhaseFacts, PhaseKind, RunHeader};

@@ -53,6 +53,10 @@ pub mod facts {
     pub const LAG_AT_MOST: &str = "read-after-write lag, at most";
     /// Noise source: probes that learnt nothing, one by one, each from its begin to its failure.
     pub const PROBES_FAILED: &str = "read-after-write probes that failed";
+    /// Workload of an import for which nobody gave a name.
+    pub const NO_WORKLOAD: &str = "a workload that is not named";
+    /// Its target, likewise.
+    pub const NO_TARGET: &str = "a target that is not named";
     /// Fact of the end of an import: what the tool's output does not tell, and what follows. Makes the verdict suspect.
     /// After [`GAP_HINT`], what to do.
     pub const IMPORT_GAP: &str = "import gap";

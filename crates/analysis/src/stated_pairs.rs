@@ -2,7 +2,7 @@
 //! it states of them what a tool would.
 
 use crate::{Analysis, MeasureSummary, Scope, ScopeSummary};
-use record::{Measure, Stated, StatedFrom, StatedQuantile};
+use record::{Measure, Stated, StatedFrom};
 use units::{Bound, Estimate, Nanos, Quantile};
 
 /// What a comparison of statements can't do, in one line.
@@ -142,20 +142,29 @@ fn statement(operation: &str, summary: &MeasureSummary, counted_from: StatedFrom
     }
 }
 
-fn figures(base: &Stated, new: &Stated, quantiles: &[Quantile]) -> Vec<StatedFigure> {
-    let printed = base.quantiles.iter().chain(&new.quantiles).map(|(q, _)| *q).filter(|q| q.get() < 1.0);
-    // The hundreds of rows of a histogram's table are no quantiles that anybody asked for.
-    let few = base.quantiles.len().max(new.quantiles.len()) <= 12;
-    let mut asked: Vec<Quantile> = quantiles.iter().copied().chain(printed.filter(|_| few)).collect();
+/// The usual quantiles below the maximum, and those that tools printed besides; ascending. The hundreds of rows of a histogram's table
+/// are no quantiles that anybody asked for.
+pub fn stated_quantiles(all: &[&Stated], usual: &[Quantile]) -> Vec<Quantile> {
+    const MOST: usize = 12;
+    let few = all.iter().filter(|stated| stated.quantiles.len() <= MOST);
+    let printed = few.flat_map(|stated| stated.quantiles.iter().map(|(q, _)| *q));
+    let mut asked: Vec<Quantile> = usual.iter().copied().chain(printed).filter(|q| q.get() < 1.0).collect();
     asked.sort_by(|a, b| a.get().total_cmp(&b.get()));
     asked.dedup_by(|a, b| (a.get() - b.get()).abs() < 1e-9);
+    asked
+}
+
+fn figures(base: &Stated, new: &Stated, quantiles: &[Quantile]) -> Vec<StatedFigure> {
+    let asked = stated_quantiles(&[base, new], quantiles);
     let of_quantile = |q: &Quantile| {
-        let side = |stated: &Stated| Side::of(stated, stated.quantile(*q));
+        let side = |stated: &Stated| Side { told: stated.ends(*q), stands_for: stated.range(*q) };
         figure(q.name(), side(base), side(new))
     };
     let single = |name: &str, of: fn(&Stated) -> Option<Nanos>| {
-        let said = |stated: &Stated| of(stated).map_or(StatedQuantile::NotTold, StatedQuantile::Told);
-        let side = |stated: &Stated| Side::of(stated, said(stated));
+        let side = |stated: &Stated| Side {
+            told: of(stated).map(|value| (value.0, value.0)),
+            stands_for: of(stated).map(|value| stated.true_range(value)),
+        };
         figure(name.to_owned(), side(base), side(new))
     };
     let more = [single("max", |stated| stated.max), single("mean", |stated| stated.mean)];
@@ -172,21 +181,6 @@ struct Side {
     stands_for: Option<(u64, u64)>,
 }
 
-impl Side {
-    fn of(stated: &Stated, said: StatedQuantile) -> Side {
-        match said {
-            StatedQuantile::Told(value) => {
-                Side { told: Some((value.0, value.0)), stands_for: Some(stated.true_range(value)) }
-            }
-            StatedQuantile::Within(above, at_most) => {
-                let bucket = Some((above.0, at_most.0));
-                Side { told: bucket, stands_for: bucket }
-            }
-            StatedQuantile::NotTold => Side::default(),
-        }
-    }
-}
-
 fn figure(name: String, base: Side, new: Side) -> StatedFigure {
     let ratio = base
         .stands_for
@@ -201,18 +195,15 @@ mod tests {
     use super::*;
     use record::StatedRounding;
 
-    fn side(said: StatedQuantile) -> Side {
-        Side::of(&Stated::default(), said)
-    }
-
     #[test]
     fn ratios_of_buckets_are_as_wide_as_the_buckets() {
-        let told = |value| side(StatedQuantile::Told(Nanos(value)));
-        let within = |above, at_most| side(StatedQuantile::Within(Nanos(above), Nanos(at_most)));
+        let within =
+            |above, at_most| Side { told: Some((above, at_most)), stands_for: Some((above, at_most)) };
+        let told = |value| within(value, value);
         assert_eq!(figure("p99".to_owned(), told(100), told(150)).ratio, Some((1.5, 1.5)));
         assert_eq!(figure("p99".to_owned(), within(100, 200), within(100, 300)).ratio, Some((0.5, 3.0)));
         assert_eq!(figure(String::new(), within(0, 200), told(1)).ratio, None);
-        assert_eq!(figure(String::new(), side(StatedQuantile::NotTold), told(1)).ratio, None);
+        assert_eq!(figure(String::new(), Side::default(), told(1)).ratio, None);
     }
 
     /// What two runs' figures stand for is planted, and the range must hold its ratio.
@@ -230,10 +221,10 @@ mod tests {
         let (base, new) = (of(1, StatedRounding::Down), of(2, StatedRounding::Down));
         for figure in figures(&base, &new, &[]) {
             assert_eq!(figure.ratio, Some((1.0, 3.0)), "{}", figure.name);
-            assert_eq!(
-                (figure.base, figure.new),
-                (Some((1_000_000, 1_000_000)), Some((2_000_000, 2_000_000)))
-            );
+            // A quantile whose step is as large as itself is shown as what it stands for; a maximum as it was printed.
+            let ms = |ends: Option<(u64, u64)>| ends.map(|(low, high)| (low / 1_000_000, high / 1_000_000));
+            let shown = if figure.name == "max" { [(1, 1), (2, 2)] } else { [(1, 2), (2, 3)] };
+            assert_eq!([ms(figure.base), ms(figure.new)], shown.map(Some), "{}", figure.name);
         }
         // Either side, where the tool does not say: [3, 5] and [7, 9] ms.
         let (base, new) = (of(4, StatedRounding::Unsaid), of(8, StatedRounding::Unsaid));

@@ -2,7 +2,7 @@
 
 mod made;
 
-use analysis::{Analysis, CompareError, CompareOptions, ComparedRow, Unit, VerdictState, compare};
+use analysis::{Analysis, CompareError, CompareOptions, ComparedRow, Unit, VerdictState, compare, facts};
 use made::{Run, S, took};
 use record::{LoadModel, Measure, Provenance};
 use stats::Difference;
@@ -202,8 +202,12 @@ fn what_is_not_alike_is_named() {
     assert!(found.contains("the workloads differ, test and noop"), "{found}");
     assert!(found.contains("the targets differ, null: and redis://b"), "{found}");
     // Who does not tell differs from nobody.
-    new.input.info.header.workload = String::new();
-    assert!(!warnings(&base, &new).contains("workloads"));
+    for untold in ["", facts::NO_WORKLOAD] {
+        new.input.info.header.workload = untold.to_owned();
+        assert!(!warnings(&base, &new).contains("workloads"));
+    }
+    new.input.info.header.target = facts::NO_TARGET.to_owned();
+    assert!(!warnings(&base, &new).contains("targets"));
 }
 
 /// A clock that tells whole steps shows short requests as zero: what they would divide is unknown, and no row of a comparison.

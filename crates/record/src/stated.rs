@@ -99,6 +99,24 @@ impl Stated {
         bucket.map_or(StatedQuantile::NotTold, |(above, at_most)| StatedQuantile::Within(above, at_most))
     }
 
+    /// Least and most, ns, that a quantile can be; `None` where nothing is said of it.
+    pub fn range(&self, q: Quantile) -> Option<(u64, u64)> {
+        match self.quantile(q) {
+            StatedQuantile::Told(value) => Some(self.true_range(value)),
+            StatedQuantile::Within(above, at_most) => Some((above.0, at_most.0)),
+            StatedQuantile::NotTold => None,
+        }
+    }
+
+    /// The same as a reader should see it: the printed value twice where its step is at most a twentieth of it.
+    pub fn ends(&self, q: Quantile) -> Option<(u64, u64)> {
+        const FINE: f64 = 0.05;
+        let (low, high) = self.range(q)?;
+        let StatedQuantile::Told(Nanos(value)) = self.quantile(q) else { return Some((low, high)) };
+        let is_fine = (high - value).max(value - low) as f64 <= FINE * value as f64;
+        Some(if is_fine { (value, value) } else { (low, high) })
+    }
+
     /// Rows that it takes in `stated.parquet`: one for each figure, and one for itself.
     pub fn figures(&self) -> usize {
         let times = [self.mean, self.min, self.max, self.resolution].iter().flatten().count();

@@ -1,6 +1,6 @@
 //! What another tool stated, in the same words on every page.
 
-use record::{Stated, StatedFrom, StatedQuantile};
+use record::{Stated, StatedFrom};
 use units::{Nanos, Quantile, format_nanos};
 
 /// Intervals that a page lists, at most.
@@ -30,38 +30,12 @@ pub(crate) fn intervals(all: &[Stated]) -> Vec<&Stated> {
 
 /// The usual quantiles, and those that the tool printed besides.
 pub(crate) fn asked(all: &[&Stated]) -> Vec<Quantile> {
-    // A table of an HdrHistogram has a row for each of its hundreds of values.
-    const MOST: usize = 12;
-    let printed =
-        all.iter().filter(|stated| stated.quantiles.len() <= MOST).flat_map(|stated| &stated.quantiles);
-    let mut asked: Vec<Quantile> =
-        Quantile::PRINTED.into_iter().filter(|q| q.get() < 1.0).chain(printed.map(|(q, _)| *q)).collect();
-    asked.retain(|q| q.get() < 1.0);
-    asked.sort_by(|a, b| a.get().total_cmp(&b.get()));
-    asked.dedup_by(|a, b| (a.get() - b.get()).abs() < 1e-9);
-    asked
-}
-
-/// A printed quantile stands for itself where the tool's step is at most this share of it.
-const FINE: f64 = 0.05;
-
-/// Least and most, ns, that a quantile can be; the same where the tool printed it finely enough.
-pub(crate) fn ends(stated: &Stated, q: Quantile) -> Option<(u64, u64)> {
-    match stated.quantile(q) {
-        StatedQuantile::Told(value) => {
-            let (low, high) = stated.true_range(value);
-            let step = (high - value.0).max(value.0 - low);
-            let is_fine = step as f64 <= FINE * value.0 as f64;
-            Some(if is_fine { (value.0, value.0) } else { (low, high) })
-        }
-        StatedQuantile::Within(above, at_most) => Some((above.0, at_most.0)),
-        StatedQuantile::NotTold => None,
-    }
+    analysis::stated_quantiles(all, &Quantile::PRINTED)
 }
 
 /// A quantile's cell.
 pub(crate) fn quantile(stated: &Stated, q: Quantile) -> String {
-    range(ends(stated, q))
+    range(stated.ends(q))
 }
 
 /// A figure's cell.
@@ -123,6 +97,6 @@ mod tests {
             relative_resolution: Some(0.1),
             ..Stated::default()
         };
-        assert_eq!(ends(&wide, p95), Some((900, 1_100)));
+        assert_eq!(wide.ends(p95), Some((900, 1_100)));
     }
 }

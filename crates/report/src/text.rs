@@ -207,7 +207,7 @@ impl Page<'_> {
             0 => String::new(),
             n => format!("{n} {sessions}, "),
         };
-        let headline = format!("{}: {}, {sessions}{}", load.model.name(), load.arrivals, subject(header),);
+        let headline = format!("{}: {}, {sessions}{}", load.model.name(), load.arrivals, subject(header));
         self.wrapped("", "  ", &headline);
         if self.analysis.recordings.len() > 1 {
             self.line(&format!("{} recordings merged from their samples", self.analysis.recordings.len()));

@@ -1,6 +1,6 @@
 //! Words that several renderers say in the same way.
 
-use analysis::{Analysis, Observers, Verdict, VerdictState};
+use analysis::{Analysis, Observers, Verdict, VerdictState, facts};
 use record::{Provenance, RunHeader};
 
 /// A fact on the target by its name.
@@ -20,16 +20,12 @@ pub(crate) fn product(header: &RunHeader) -> String {
     format!("{product}{version}{transport}")
 }
 
-/// What an import has in place of a name that nobody gave.
-const NO_WORKLOAD: &str = "a workload that is not named";
-const NO_TARGET: &str = "a target that is not named";
-
 /// What was asked of whom: `ycsb-a on PostgreSQL 17.5 (TCP)`. Of what an import has no name for, the tool's stands: `run of sysbench,
 /// imported`.
 pub(crate) fn subject(header: &RunHeader) -> String {
     let (workload, product) = (header.workload.as_str(), product(header));
     let Provenance::Imported { tool } = &header.provenance else { return format!("{workload} on {product}") };
-    match (workload == NO_WORKLOAD, product == NO_TARGET) {
+    match (workload == facts::NO_WORKLOAD, product == facts::NO_TARGET) {
         (true, true) => format!("run of {tool}, imported"),
         (true, false) => format!("run of {tool} on {product}, imported"),
         (false, true) => format!("{workload}, run of {tool}, imported"),

@@ -1,10 +1,9 @@
 //! What another tool stated.
 
-use crate::stated::{asked, ends};
+use crate::stated::asked;
 use analysis::{STATED_LIMIT, StatedFigure, StatedPair};
 use record::Stated;
 use serde_json::{Map, Value, json};
-use units::Quantile;
 
 /// The field `stated`.
 pub(super) fn stated(all: &[Stated]) -> Value {
@@ -44,7 +43,7 @@ pub fn stated_comparison(pairs: &[StatedPair]) -> Value {
 
 fn one(stated: &Stated) -> Value {
     let quantiles: Map<String, Value> =
-        asked(&[stated]).into_iter().map(|q| (q.name(), quantile(stated, q))).collect();
+        asked(&[stated]).into_iter().map(|q| (q.name(), range(stated.ends(q)))).collect();
     json!({
         "operation": stated.operation,
         "measure": stated.measure,
@@ -61,10 +60,6 @@ fn one(stated: &Stated) -> Value {
 }
 
 /// Both ends of what is told; null where nothing is.
-fn quantile(stated: &Stated, q: Quantile) -> Value {
-    range(ends(stated, q))
-}
-
 fn range(ends: Option<(u64, u64)>) -> Value {
     ends.map_or(Value::Null, |(above, at_most)| json!({"above": above, "at_most": at_most}))
 }
