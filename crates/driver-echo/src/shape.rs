@@ -1,6 +1,6 @@
 //! What is left of statements where nothing runs them.
 
-use driver::{Command, Results, StatementSpec, ValueRef, ValueType};
+use driver::{Command, Decimal, Results, StatementSpec, ValueRef, ValueType};
 
 /// A statement's parameters and the columns that it keeps.
 pub(crate) struct Shape {
@@ -27,11 +27,12 @@ impl Shape {
 
     /// A value that stands for one of this column.
     pub(crate) fn value(&self, column: usize) -> Option<ValueRef<'static>> {
-        Some(match self.columns.get(column)? {
+        Some(match *self.columns.get(column)? {
             ValueType::Int => ValueRef::Int(0),
             ValueType::Float => ValueRef::Float(0.0),
             ValueType::Text => ValueRef::Text(""),
             ValueType::Timestamp => ValueRef::Timestamp(0),
+            ValueType::Decimal(scale) => ValueRef::Decimal(Decimal { unscaled: 0, scale }),
         })
     }
 }

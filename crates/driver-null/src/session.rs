@@ -1,6 +1,8 @@
 //! The session that answers at once.
 
-use driver::{Command, KernelStamp, OpError, Reply, Results, Session, StatementSpec, ValueRef, ValueType};
+use driver::{
+    Command, Decimal, KernelStamp, OpError, Reply, Results, Session, StatementSpec, ValueRef, ValueType,
+};
 use std::os::fd::RawFd;
 use std::task::Poll;
 use units::Outcome;
@@ -94,11 +96,12 @@ impl Session for NullSession {
         let Staged::Row(index) = *self.batch.get(command).filter(|_| self.answered && row == 0)? else {
             return None;
         };
-        Some(match self.statements[index].columns.get(column)? {
+        Some(match *self.statements[index].columns.get(column)? {
             ValueType::Int => ValueRef::Int(0),
             ValueType::Float => ValueRef::Float(0.0),
             ValueType::Text => ValueRef::Text(""),
             ValueType::Timestamp => ValueRef::Timestamp(0),
+            ValueType::Decimal(scale) => ValueRef::Decimal(Decimal { unscaled: 0, scale }),
         })
     }
 

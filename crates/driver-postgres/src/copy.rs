@@ -20,6 +20,7 @@ fn push_value(lines: &mut Vec<u8>, value: Value<'_>) {
         Value::Null => lines.write_all(b"\\N"),
         Value::Int(v) => write!(lines, "{v}"),
         Value::Float(v) => write!(lines, "{v}"),
+        Value::Decimal(v) => write!(lines, "{v}"),
         Value::Timestamp(micros) => write!(lines, "{}", Moment(micros)),
         Value::Text(text) => {
             for byte in text.bytes() {

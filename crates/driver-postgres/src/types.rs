@@ -4,7 +4,7 @@
 //! planned as the workload's author wrote it: declaring every integer as `bigint` would compare `integer`
 //! columns with `bigint` values.
 
-use driver::{Value, ValueType};
+use driver::{Decimal, Value, ValueType};
 use std::io::Write;
 
 pub(crate) const BOOL: u32 = 16;
@@ -65,6 +65,8 @@ impl Parameter {
             (ValueType::Float, INT2 | INT4 | INT8 | BOOL) => return None,
             (ValueType::Timestamp, TIMESTAMP | TIMESTAMPTZ) => Parameter::Timestamp,
             (ValueType::Timestamp, _) => return None,
+            (ValueType::Decimal(scale), NUMERIC) if scale <= Decimal::MOST_SCALE => Parameter::Text(promised),
+            (ValueType::Decimal(_), _) => return None,
             (promised, _) => Parameter::Text(promised),
         })
     }
@@ -104,6 +106,7 @@ impl Parameter {
             }
             (Parameter::Text(ValueType::Int), Value::Int(v)) => written(out, format_args!("{v}")),
             (Parameter::Text(ValueType::Float), Value::Float(v)) => written(out, format_args!("{v}")),
+            (Parameter::Text(ValueType::Decimal(_)), Value::Decimal(v)) => written(out, format_args!("{v}")),
             _ => return Err(Unfit::Kind),
         }
         Ok(())
@@ -139,6 +142,8 @@ pub(crate) enum Column {
     Text,
     /// A number that only comes as text (`numeric`).
     FloatText,
+    /// The same, exact, with so many digits after the point.
+    Decimal(u8),
 }
 
 impl Column {
@@ -153,6 +158,7 @@ impl Column {
             (ValueType::Float, FLOAT4) => Column::Float4,
             (ValueType::Float, FLOAT8) => Column::Float8,
             (ValueType::Float, NUMERIC) => Column::FloatText,
+            (ValueType::Decimal(scale), NUMERIC) if scale <= Decimal::MOST_SCALE => Column::Decimal(scale),
             (ValueType::Timestamp, TIMESTAMP | TIMESTAMPTZ) => Column::Timestamp,
             _ => return None,
         })
@@ -160,7 +166,7 @@ impl Column {
 
     /// The format code in Bind.
     pub(crate) fn format(self) -> u16 {
-        u16::from(!matches!(self, Column::Text | Column::FloatText))
+        u16::from(!matches!(self, Column::Text | Column::FloatText | Column::Decimal(_)))
     }
 
     /// Reads a value; `None` when the bytes are not of the type.
@@ -178,6 +184,7 @@ impl Column {
                 Value::Timestamp(micros.saturating_add(EPOCH_2000))
             }
             Column::Text => Value::Text(std::str::from_utf8(bytes).ok()?),
+            Column::Decimal(scale) => Value::Decimal(Decimal::parse(bytes, scale)?),
             Column::FloatText => Value::Float(std::str::from_utf8(bytes).ok()?.parse().ok()?),
         })
     }
@@ -239,6 +246,8 @@ mod tests {
         assert_eq!(Parameter::new(ValueType::Timestamp, INT8), None);
         assert_eq!(Column::new(ValueType::Int, NUMERIC), None);
         assert_eq!(Column::new(ValueType::Float, INT4), None);
+        assert_eq!(Parameter::new(ValueType::Decimal(2), FLOAT8), None);
+        assert_eq!(Column::new(ValueType::Decimal(2), INT8), None);
     }
 
     #[test]
@@ -252,6 +261,11 @@ mod tests {
             (Parameter::Timestamp, Column::Timestamp, Value::Timestamp(-1)),
             (Parameter::Text(ValueType::Text), Column::Text, Value::Text("é")),
             (Parameter::Text(ValueType::Float), Column::FloatText, Value::Float(1.0 / 3.0)),
+            (
+                Parameter::Text(ValueType::Decimal(2)),
+                Column::Decimal(2),
+                Value::Decimal(Decimal { unscaled: -5, scale: 2 }),
+            ),
         ];
         for (parameter, column, value) in pairs {
             let bytes = encoded(parameter, value).unwrap();
@@ -259,5 +273,6 @@ mod tests {
         }
         assert_eq!(Column::Int4.decode(b"123"), None);
         assert_eq!(Column::Text.decode(&[0xFF]), None);
+        assert_eq!(Column::Decimal(2).decode(b"0.005"), None, "digits would be lost");
     }
 }

@@ -44,6 +44,7 @@ impl Arena {
             Value::Null => Held::Null,
             Value::Int(number) | Value::Timestamp(number) => Held::Int(number),
             Value::Float(number) => Held::Float(number),
+            Value::Decimal(number) => Held::Int(number.unscaled),
             Value::Text(text) => {
                 let start = self.text.len();
                 self.text.push_str(text);

@@ -2,7 +2,7 @@
 
 use crate::arguments::Arena;
 use crate::statement::Statement;
-use driver::{Value, ValueRef, ValueType};
+use driver::{Decimal, Value, ValueRef, ValueType};
 use rusqlite::ffi;
 
 /// A statement's kept rows of one batch.
@@ -53,7 +53,7 @@ impl Rows {
         for (column, &declared) in types.iter().enumerate() {
             let value = match (statement.class(column), declared) {
                 (ffi::SQLITE_NULL, _) => Value::Null,
-                (ffi::SQLITE_INTEGER, ValueType::Int | ValueType::Timestamp) => {
+                (ffi::SQLITE_INTEGER, ValueType::Int | ValueType::Timestamp | ValueType::Decimal(_)) => {
                     Value::Int(statement.int(column))
                 }
                 (ffi::SQLITE_INTEGER | ffi::SQLITE_FLOAT, ValueType::Float) => {
@@ -81,8 +81,9 @@ impl Rows {
         }
         let index = kept.first + row * kept.columns + column;
         let value = self.values.get(index)?;
-        Some(match (value, self.types.get(index)?) {
+        Some(match (value, *self.types.get(index)?) {
             (Value::Int(number), ValueType::Timestamp) => Value::Timestamp(number),
+            (Value::Int(unscaled), ValueType::Decimal(scale)) => Value::Decimal(Decimal { unscaled, scale }),
             _ => value,
         })
     }

@@ -89,6 +89,7 @@ impl Statement {
                 Value::Int(number) | Value::Timestamp(number) => {
                     ffi::sqlite3_bind_int64(self.raw, place, number)
                 }
+                Value::Decimal(number) => ffi::sqlite3_bind_int64(self.raw, place, number.unscaled),
                 Value::Float(number) => ffi::sqlite3_bind_double(self.raw, place, number),
                 Value::Text(text) => ffi::sqlite3_bind_text64(
                     self.raw,

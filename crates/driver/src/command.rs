@@ -1,35 +1,6 @@
 //! What can be asked of a session.
 
-/// The type of a statement's parameter or of a kept result column.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ValueType {
-    /// 64-bit signed integer. Drivers narrow it to the column's type and fail loudly if it doesn't fit.
-    Int,
-    /// 64-bit float.
-    Float,
-    /// UTF-8 text.
-    Text,
-    /// Microseconds since 1970, UTC.
-    Timestamp,
-}
-
-/// An argument of a command; borrowed, so that binding allocates nothing.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Value<'a> {
-    /// SQL NULL.
-    Null,
-    /// See [`ValueType::Int`].
-    Int(i64),
-    /// See [`ValueType::Float`].
-    Float(f64),
-    /// See [`ValueType::Text`].
-    Text(&'a str),
-    /// See [`ValueType::Timestamp`].
-    Timestamp(i64),
-}
-
-/// A value out of a kept row; borrowed from the session until the next command is staged.
-pub type ValueRef<'a> = Value<'a>;
+use crate::{Value, ValueType};
 
 /// What becomes of a statement's rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -191,40 +162,4 @@ pub enum Command<'a> {
     Rollback,
     /// A key-value operation.
     KeyValue(KeyValue<'a>),
-}
-
-/// The differences between SQL databases that workloads must know of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Dialect {
-    /// PostgreSQL and its relatives.
-    Postgres,
-    /// SQLite.
-    Sqlite,
-    /// No SQL: workloads use [`Command::KeyValue`].
-    KeyValue,
-    /// Accepts everything and does nothing (`null:`).
-    Null,
-}
-
-impl Dialect {
-    /// The n-th parameter, counted from 1: `$1` or `?1`.
-    pub fn placeholder(self, n: usize) -> String {
-        match self {
-            Dialect::Postgres => format!("${n}"),
-            _ => format!("?{n}"),
-        }
-    }
-
-    /// The clause that locks selected rows; empty where writers exclude each other anyway.
-    pub fn for_update(self) -> &'static str {
-        match self {
-            Dialect::Postgres => " FOR UPDATE",
-            _ => "",
-        }
-    }
-
-    /// Whether a lone semicolon (an empty statement) can be prepared.
-    pub fn has_empty_statement(self) -> bool {
-        matches!(self, Dialect::Postgres | Dialect::Null)
-    }
 }

@@ -23,7 +23,7 @@ mod statements;
 mod table;
 mod transactions;
 
-use crate::{ConnectError, Dialect, Isolation, OpError, Session, StatementSpec, Target};
+use crate::{ConnectError, Isolation, OpError, Session, StatementSpec, Target};
 
 /// What a driver brings to the suite. The target must be empty enough to make the table
 /// `truetail_conformance` in it, which the suite drops when it begins; or, for a key-value target, records whose keys
@@ -136,7 +136,7 @@ fn checks<F: Fixture>() -> Vec<(&'static str, Check<F>)> {
 
 /// Whether the target has SQL, so that statements mean something.
 fn speaks_sql<F: Fixture>(fixture: &F) -> bool {
-    matches!(fixture.target().dialect(), Dialect::Postgres | Dialect::Sqlite)
+    fixture.target().dialect().is_sql()
 }
 
 fn connect<F: Fixture>(

@@ -25,15 +25,16 @@
 mod command;
 pub mod conformance;
 mod conversation;
+mod dialect;
 mod error;
 mod exchange;
 mod target;
 mod url;
+mod value;
 
-pub use command::{
-    Command, Dialect, Isolation, KeyValue, Results, StatementSpec, Value, ValueRef, ValueType,
-};
+pub use command::{Command, Isolation, KeyValue, Results, StatementSpec};
 pub use conversation::{Conversation, Direct};
+pub use dialect::Dialect;
 pub use error::OpError;
 pub use exchange::{Admission, Exchange, Phase, Step};
 pub use target::{
@@ -41,3 +42,4 @@ pub use target::{
     TargetFacts,
 };
 pub use url::{TargetUrl, UrlError};
+pub use value::{Decimal, Value, ValueRef, ValueType};

@@ -8,6 +8,7 @@ use clock::Clock;
 use driver::{OpError, Session};
 use std::sync::atomic::Ordering;
 use units::{Nanos, Outcome, Ticks};
+use workload::users::NOBODY;
 use workload::{Request, Workload};
 
 /// How a lost session is replaced: asked once, then polled until it is there.
@@ -68,7 +69,8 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
     // loop whose phases have mixes of their own, when it claims.
     while agenda.next(task, local).await {
         let held = &agenda.held;
-        conditions.workload.plan(Request { seq: held.seq, op: held.op, ticket: held.ticket }, &mut plan);
+        let (seq, op, ticket) = (held.seq, held.op, held.ticket);
+        conditions.workload.plan(Request { seq, op, ticket, user: NOBODY }, &mut plan);
         let mut conversation = Stamped::new(&mut session, local, task, held.due);
         let mut result = conditions.workload.run(&plan, &mut conversation).await;
         if conversation.withheld() == Withheld::CalledOff {

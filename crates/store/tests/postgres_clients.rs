@@ -16,7 +16,7 @@ use store::Operation;
 use store::postgres::{Login, Options, Service};
 use testkit::alloc::{CountingAlloc, Counts};
 use units::Seed;
-use workload::dataset::{CheckResult, check_dataset, drop_dataset, load_dataset};
+use workload::dataset::{CheckResult, Loader, check_dataset, drop_dataset};
 use workload::ycsb::{Ycsb, YcsbConfig};
 
 #[global_allocator]
@@ -228,13 +228,14 @@ fn data_sets_are_loaded_checked_and_dropped() {
     let mut administration = target.administer().unwrap();
     for name in ["ycsb", "ycsb-a"] {
         let ycsb = Ycsb::new(YcsbConfig::from_name(name, 2.5, Seed(1), &[]).unwrap()).unwrap();
-        load_dataset(&mut *administration, &ycsb, Dialect::Postgres, &mut |_| {}).unwrap();
-        let results = check_dataset(&mut *administration, &ycsb).unwrap();
+        let (connect, dialect) = (|| target.administer(), Dialect::Postgres);
+        Loader { connect: &connect, dialect, connections: 2, progress: &|_| {} }.load(&ycsb).unwrap();
+        let results = check_dataset(&mut *administration, &ycsb, Dialect::Postgres).unwrap();
         let broken: Vec<&CheckResult> = results.iter().filter(|result| !result.passed).collect();
         assert!(results.len() == 4 && broken.is_empty(), "{broken:?}");
         // The checks see what is wrong.
         administration.script("DELETE FROM usertable").unwrap();
-        let results = check_dataset(&mut *administration, &ycsb).unwrap();
+        let results = check_dataset(&mut *administration, &ycsb, Dialect::Postgres).unwrap();
         assert!(results.iter().any(|result| !result.passed));
         drop_dataset(&mut *administration, &ycsb).unwrap();
         assert!(!administration.table_exists("usertable").unwrap());

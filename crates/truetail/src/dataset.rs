@@ -9,8 +9,9 @@ use anyhow::bail;
 use driver::{Dialect, Target, TargetUrl};
 use serde_json::json;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use workload::Workload;
-use workload::dataset::{self, CheckResult, DataSet, Status};
+use workload::dataset::{self, CheckResult, DataSet, Loader, Status};
 
 /// Which of the three commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,7 +61,7 @@ impl Action for DataSetAction<'_> {
             }
             Verb::Check => {
                 let mut administration = target.administer()?;
-                let results = dataset::check_dataset(administration.as_mut(), data)?;
+                let results = dataset::check_dataset(administration.as_mut(), data, target.dialect())?;
                 self.done("checked", &results)
             }
             Verb::Cleanup => {
@@ -125,8 +126,21 @@ pub(crate) fn ensure<T: Target>(
     }
     let marker = data.marker();
     let rows = data.rows();
-    let mut progress = Progress::new(format!("loading {} (scale {})", marker.workload, marker.scale), rows)?;
-    dataset::load_dataset(administration.as_mut(), data, target.dialect(), &mut |done| progress.at(done))?;
-    progress.end(&format!("loaded {} (scale {}): {rows} rows", marker.workload, marker.scale));
+    drop(administration);
+    let what = format!("{} (scale {})", marker.workload, marker.scale);
+    let progress = Mutex::new(Progress::new(format!("loading {what}"), rows)?.with_rate("rows"));
+    let loader = Loader {
+        connect: &|| target.administer(),
+        dialect: target.dialect(),
+        connections: std::thread::available_parallelism().map_or(1, usize::from),
+        progress: &|done| progress.lock().unwrap_or_else(PoisonError::into_inner).at(done),
+    };
+    let loaded = loader.load(data)?;
+    let kept = match loaded.found {
+        0 => String::new(),
+        found => format!(", {found} of them there from a load that was cut short"),
+    };
+    let progress = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
+    progress.end(&format!("loaded {what}: {} rows{kept}", loaded.found + loaded.written));
     Ok(true)
 }

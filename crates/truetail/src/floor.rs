@@ -1,8 +1,9 @@
 //! `truetail floor` and `run --floor`: what the measuring side itself costs, measured and laid under a run.
 
+use crate::chosen::AnyWorkload;
 use crate::cli::FloorArguments;
 use crate::echo::{Child, EchoArguments};
-use crate::registry::{self, Action, AnyWorkload};
+use crate::registry::{self, Action};
 use crate::settings::RunOptions;
 use crate::{Ended, commands, interrupt, output, run};
 use analysis::{Analysis, Floor};

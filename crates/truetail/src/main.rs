@@ -8,6 +8,7 @@
     reason = "flags' documentation is help text: `[:ALPHA]` is no link"
 )]
 
+mod chosen;
 mod cli;
 mod commands;
 mod dataset;

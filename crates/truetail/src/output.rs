@@ -122,16 +122,35 @@ pub(crate) struct Progress {
     shown_at: u64,
     live: bool,
     shown: bool,
+    /// What is done a second, in words: `rows`.
+    unit: Option<&'static str>,
+    /// What was done already when it began.
+    from: Option<u64>,
 }
 
 impl Progress {
     pub(crate) fn new(what: impl Into<String>, total: u64) -> anyhow::Result<Progress> {
         let clock = clock::calibrate(clock::ClockChoice::Monotonic)?.start();
-        Ok(Progress { what: what.into(), total, clock, shown_at: 0, live: is_live(), shown: false })
+        Ok(Progress {
+            what: what.into(),
+            total,
+            clock,
+            shown_at: 0,
+            live: is_live(),
+            shown: false,
+            unit: None,
+            from: None,
+        })
+    }
+
+    /// Shows how many of what are done a second.
+    pub(crate) fn with_rate(self, unit: &'static str) -> Progress {
+        Progress { unit: Some(unit), ..self }
     }
 
     pub(crate) fn at(&mut self, done: u64) {
         let now = clock::Clock::now(&self.clock).0;
+        let from = *self.from.get_or_insert(done);
         // What takes less than a second is not worth a line.
         let interval = if self.live { 250_000_000 } else { 2_000_000_000 };
         if now < self.shown_at + interval || now < 1_000_000_000 || done == 0 {
@@ -139,8 +158,13 @@ impl Progress {
         }
         self.shown_at = now;
         let share = done as f64 / self.total.max(1) as f64;
-        let left = units::Nanos::from_secs_f64(now as f64 / 1e9 * (1.0 - share) / share.max(1e-9));
-        let text = format!("{}: {:.0} %, {} left", self.what, share * 100.0, units::format_nanos(left));
+        let seconds = now as f64 / 1e9;
+        let to_do = self.total.saturating_sub(done) as f64;
+        let rate = done.saturating_sub(from) as f64 / seconds;
+        let left = units::Nanos::from_secs_f64(if rate > 0.0 { to_do / rate } else { f64::MAX });
+        let speed = self.unit.map_or_else(String::new, |unit| format!(", {rate:.0} {unit}/s"));
+        let text =
+            format!("{}: {:.0} %{speed}, {} left", self.what, share * 100.0, units::format_nanos(left));
         if self.live {
             redraw(usize::from(self.shown), &format!("{text}\n"));
         } else {

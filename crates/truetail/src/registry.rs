@@ -1,5 +1,6 @@
 //! Everything that is picked by name: targets and workloads. To add one: a line in a table here.
 
+use crate::chosen::AnyWorkload;
 use crate::settings::ClientNumber;
 use anyhow::{Context, anyhow, bail};
 use driver::{Target, TargetUrl};
@@ -55,7 +56,7 @@ pub(crate) struct WorkloadChoice {
     pub(crate) client: ClientNumber,
 }
 
-/// Makes the enum, and the step from it to the concrete type.
+/// Makes the enum, and the steps to it from the concrete types.
 macro_rules! any {
     ($(#[$note:meta])* $any:ident, $($variant:ident($type:ty)),+) => {
         $(#[$note])*
@@ -72,32 +73,6 @@ any!(
     Postgres(PostgresTarget),
     Redis(RedisTarget)
 );
-any!(
-    #[expect(clippy::large_enum_variant, reason = "there is one in a process")]
-    AnyWorkload,
-    NoOp(NoOp),
-    Ycsb(Ycsb)
-);
-
-impl AnyWorkload {
-    /// Its operations with their default weights.
-    pub(crate) fn operations(&self) -> Vec<(String, f64)> {
-        let operations = match self {
-            AnyWorkload::NoOp(workload) => workload.operations(),
-            AnyWorkload::Ycsb(workload) => workload.operations(),
-        };
-        operations.iter().map(|o| (o.name.to_owned(), o.weight)).collect()
-    }
-
-    /// Whether several clients on one database would insert the same keys unless they know how many they are.
-    pub(crate) fn clients_collide(&self) -> bool {
-        match self {
-            AnyWorkload::NoOp(_) => false,
-            AnyWorkload::Ycsb(workload) => workload.config().inserts(),
-        }
-    }
-}
-
 /// The targets. The greppable table.
 pub(crate) const TARGETS: &[TargetEntry] = &[
     TargetEntry {
@@ -195,22 +170,12 @@ pub(crate) fn with<A: Action>(
     workload: AnyWorkload,
     action: A,
 ) -> anyhow::Result<A::Output> {
-    fn second<A: Action, T: Target>(
-        target: &T,
-        workload: AnyWorkload,
-        action: A,
-    ) -> anyhow::Result<A::Output> {
-        match workload {
-            AnyWorkload::NoOp(workload) => action.with(target, workload),
-            AnyWorkload::Ycsb(workload) => action.with(target, workload),
-        }
-    }
     match target {
-        AnyTarget::Null(target) => second(target, workload, action),
-        AnyTarget::Echo(target) => second(target, workload, action),
-        AnyTarget::Sqlite(target) => second(target, workload, action),
-        AnyTarget::Postgres(target) => second(target, workload, action),
-        AnyTarget::Redis(target) => second(target, workload, action),
+        AnyTarget::Null(target) => action.with(target, workload),
+        AnyTarget::Echo(target) => action.with(target, workload),
+        AnyTarget::Sqlite(target) => action.with(target, workload),
+        AnyTarget::Postgres(target) => action.with(target, workload),
+        AnyTarget::Redis(target) => action.with(target, workload),
     }
 }
 
@@ -241,10 +206,7 @@ mod tests {
                 mix: None,
                 client: ClientNumber::default(),
             };
-            let facts = match make_workload(&choice).expect(name) {
-                AnyWorkload::NoOp(w) => w.facts(),
-                AnyWorkload::Ycsb(w) => w.facts(),
-            };
+            let facts = make_workload(&choice).expect(name).facts();
             assert_eq!(facts.name, *name);
         }
     }

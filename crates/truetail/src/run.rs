@@ -1,7 +1,8 @@
 //! One run, from the effective options to a judged recording.
 
+use crate::chosen::AnyWorkload;
 use crate::dataset::{self, OnIncomplete};
-use crate::registry::{self, Action, AnyTarget, AnyWorkload, WorkloadChoice};
+use crate::registry::{self, Action, AnyTarget, WorkloadChoice};
 use crate::settings::{ClientNumber, DEFAULT_TARGET, RunOptions};
 use crate::{Ended, floor, interrupt, output};
 use analysis::{Analysis, Verdict};
@@ -16,7 +17,7 @@ use record::{
 use std::path::{Path, PathBuf};
 use units::{Instant, Quantile, Ticks};
 use workload::Workload;
-use workload::dataset::CheckResult;
+use workload::dataset::{CheckResult, DataSet};
 
 mod checkpoints;
 mod header;
@@ -177,9 +178,7 @@ impl Action for RunAction<'_> {
     type Output = Done;
 
     fn with<T: Target, W: Workload>(self, target: &T, mut workload: W) -> anyhow::Result<Done> {
-        let operations: Vec<(String, f64)> =
-            workload.operations().iter().map(|o| (o.name.to_owned(), o.weight)).collect();
-        let spec = self.options.load_spec(&operations)?;
+        let spec = self.options.load_spec(&workload.operations())?;
         let isolation = self.options.isolation()?;
         let interval = self.options.report_interval()?;
         let calibration = clock::calibrate(self.options.clock()?)?;
@@ -239,6 +238,8 @@ impl Action for RunAction<'_> {
         let checks = check_after(target, &workload);
         let trouble = recorder.trouble();
         let mut end = end_of_run(totals, trouble.clone(), &checks);
+        end.facts
+            .extend(workload.counts().into_iter().map(|(name, n)| (format!("count: {name}"), n.to_string())));
         end.facts.extend(probes);
         // Verifying may have taken long: what is logged meanwhile is not of the run.
         self.options.logs()?.record(&recorder, Instant(clock.nanos_in(ended.0).0), &mut end);
@@ -324,12 +325,13 @@ fn set_phase_spans(recorder: &Recorder, spec: &LoadSpec, clock: LiveClock, total
 
 /// Verifies the data set where it has one; an inability to verify is a broken check.
 fn check_after<T: Target, W: Workload>(target: &T, workload: &W) -> Vec<CheckResult> {
-    let Some(data) = workload.dataset().filter(|_| target.dialect() != Dialect::Null) else {
+    let asked = |data: &&dyn DataSet| target.dialect() != Dialect::Null && data.check_is_cheap();
+    let Some(data) = workload.dataset().filter(asked) else {
         return Vec::new();
     };
-    let results = target
-        .administer()
-        .and_then(|mut administration| workload::dataset::check_dataset(administration.as_mut(), data));
+    let results = target.administer().and_then(|mut administration| {
+        workload::dataset::check_dataset(administration.as_mut(), data, target.dialect())
+    });
     results.unwrap_or_else(|error| {
         let name = "the data set can be verified after the run".to_owned();
         vec![CheckResult { name, passed: false, detail: error.to_string() }]

@@ -8,6 +8,7 @@ use driver::{Execution, Isolation, TargetUrl};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use units::{Nanos, Seed, parse_duration, parse_latency_limit};
+use workload::Workload;
 
 mod beside;
 mod client;

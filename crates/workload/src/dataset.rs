@@ -4,10 +4,15 @@
 //! the first row and as complete after the last. So a load that was cut short is seen, a data set of another scale is
 //! not measured by mistake, and a table that truetail did not make is never dropped.
 //!
+//! A large data set is made of parts that do not depend on each other: several connections fill them side by side, each
+//! part that is done is noted in the table `truetail_dataset_parts`, and a load that was cut short goes on where it was.
+//!
 //! All functions here work on any [`DataSet`]; a workload writes only how to fill and how to check.
 
+mod loading;
 mod marker;
 
+pub use loading::{Loader, Loading};
 pub use marker::{Status, status};
 
 use driver::{Administration, ConnectError, Dialect};
@@ -38,8 +43,8 @@ pub struct CheckResult {
     pub detail: String,
 }
 
-/// The data a workload needs.
-pub trait DataSet {
+/// The data a workload needs. `Sync`, since several connections fill it side by side.
+pub trait DataSet: Sync {
     /// What a complete one says of itself.
     fn marker(&self) -> Marker;
 
@@ -49,39 +54,66 @@ pub trait DataSet {
     /// Rows that loading will write, for progress.
     fn rows(&self) -> u64;
 
-    /// Creates the tables and fills them; `progress` gets the rows written so far.
+    /// Makes the tables, with the keys that [`DataSet::empty`] finds its rows by.
+    ///
+    /// # Errors
+    /// The database's words.
+    fn create(&self, administration: &mut dyn Administration, dialect: Dialect) -> Result<(), ConnectError>;
+
+    /// Parts that can be filled in any order and side by side, at least 1.
+    fn parts(&self) -> u32 {
+        1
+    }
+
+    /// Fills a part; `progress` gets the rows of this part that are written so far.
     ///
     /// # Errors
     /// The database's words.
     fn fill(
         &self,
+        part: u32,
         administration: &mut dyn Administration,
         dialect: Dialect,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), ConnectError>;
 
+    /// Takes away what is there of a part whose filling was cut short; nothing there is no error.
+    ///
+    /// # Errors
+    /// The database's words.
+    fn empty(
+        &self,
+        part: u32,
+        administration: &mut dyn Administration,
+        dialect: Dialect,
+    ) -> Result<(), ConnectError>;
+
+    /// What comes once all parts are filled: indexes that are better made at once, foreign keys, statistics.
+    ///
+    /// # Errors
+    /// The database's words.
+    fn finish(
+        &self,
+        _administration: &mut dyn Administration,
+        _dialect: Dialect,
+    ) -> Result<(), ConnectError> {
+        Ok(())
+    }
+
     /// Verifies the invariants that must hold after any run.
     ///
     /// # Errors
     /// Only when they can't be verified at all; a broken invariant is a result.
-    fn check(&self, administration: &mut dyn Administration) -> Result<Vec<CheckResult>, ConnectError>;
-}
+    fn check(
+        &self,
+        administration: &mut dyn Administration,
+        dialect: Dialect,
+    ) -> Result<Vec<CheckResult>, ConnectError>;
 
-/// Makes the data set, replacing what truetail itself made in its place (another scale, one cut short).
-///
-/// # Errors
-/// A table of the same name that truetail did not make; or the database's words.
-pub fn load_dataset(
-    administration: &mut dyn Administration,
-    dataset: &dyn DataSet,
-    dialect: Dialect,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(), ConnectError> {
-    drop_dataset(administration, dataset)?;
-    let incomplete = Marker { complete: false, ..dataset.marker() };
-    marker::write(administration, &incomplete, &dataset.tables())?;
-    dataset.fill(administration, dialect, progress)?;
-    marker::write(administration, &dataset.marker(), &dataset.tables())
+    /// Whether [`DataSet::check`] takes so little time that it is done after each run without being asked for.
+    fn check_is_cheap(&self) -> bool {
+        true
+    }
 }
 
 /// Drops the data set's tables and its marker, whether complete or not; nothing there is no error.
@@ -112,6 +144,7 @@ pub fn drop_dataset(
 pub fn check_dataset(
     administration: &mut dyn Administration,
     dataset: &dyn DataSet,
+    dialect: Dialect,
 ) -> Result<Vec<CheckResult>, ConnectError> {
     let found = status(administration, dataset)?;
     let matching = matches!(found, Status::Matching { .. });
@@ -121,7 +154,7 @@ pub fn check_dataset(
         detail: found.describe(dataset),
     }];
     if matching {
-        results.extend(dataset.check(administration)?);
+        results.extend(dataset.check(administration, dialect)?);
     }
     Ok(results)
 }

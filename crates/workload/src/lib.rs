@@ -18,6 +18,7 @@ pub mod names;
 pub mod noop;
 pub mod staleness;
 pub mod transaction;
+pub mod users;
 pub mod ycsb;
 
 use driver::{Conversation, Dialect, OpError, StatementSpec};
@@ -46,6 +47,8 @@ pub struct Request {
     pub op: OpId,
     /// What [`Tickets::next`] gave for it.
     pub ticket: u64,
+    /// The user who asks, of a load of [`users::Users`]; [`users::NOBODY`] in other loads.
+    pub user: u32,
 }
 
 /// The sequential state of a workload, advanced in request order.
@@ -108,6 +111,16 @@ pub trait Workload: Send + Sync + 'static {
         plan: &Self::Plan,
         conversation: &mut C,
     ) -> impl Future<Output = Result<Outcome, OpError>>;
+
+    /// Its users with times of their own, for loads that want them; `None` where it has none.
+    fn users(&self) -> Option<Box<dyn users::Users>> {
+        None
+    }
+
+    /// What its requests have counted besides their outcomes since they began: (name, count).
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 
     /// The data set; `None` when it needs none.
     fn dataset(&self) -> Option<&dyn dataset::DataSet>;

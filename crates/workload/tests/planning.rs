@@ -4,6 +4,7 @@ use driver::{Direct, Target};
 use driver_null::{NullSession, NullTarget};
 use testkit::alloc::{CountingAlloc, counted};
 use units::{Outcome, Seed};
+use workload::users::NOBODY;
 use workload::ycsb::{Ycsb, YcsbConfig};
 use workload::{OpId, Request, Workload};
 
@@ -38,7 +39,7 @@ fn no_request_allocates_when_planned_or_run() {
             for seq in 0..5_000 {
                 let op = OpId((seq % operations) as u8);
                 let ticket = tickets.next(seq, op);
-                ycsb.plan(Request { seq, op, ticket }, &mut plan);
+                ycsb.plan(Request { seq, op, ticket, user: NOBODY }, &mut plan);
                 let mut direct = Direct::new(&mut session);
                 let outcome = Direct::<NullSession>::run(ycsb.run(&plan, &mut direct));
                 missed += u64::from(outcome != Ok(Outcome::Ok));
@@ -56,7 +57,7 @@ fn no_request_makes_a_system_call_when_planned() {
     let mut plan = ycsb.new_plan();
     let ended = testkit::syscalls::no_syscalls(|| {
         for seq in 0..1_000 {
-            ycsb.plan(Request { seq, op: OpId((seq % 6) as u8), ticket: seq }, &mut plan);
+            ycsb.plan(Request { seq, op: OpId((seq % 6) as u8), ticket: seq, user: NOBODY }, &mut plan);
         }
     });
     assert_eq!(ended, Ok(()));
@@ -67,7 +68,8 @@ fn a_plan_does_not_depend_on_what_was_planned_before() {
     for (ycsb, again) in variants().iter().zip(variants()) {
         let (mut fresh, mut used) = (ycsb.new_plan(), again.new_plan());
         let operations = ycsb.operations().len() as u64;
-        let request = |seq: u64| Request { seq, op: OpId((seq * 7 % operations) as u8), ticket: seq / 2 };
+        let request =
+            |seq: u64| Request { seq, op: OpId((seq * 7 % operations) as u8), ticket: seq / 2, user: NOBODY };
         let planned: Vec<String> = (0..300)
             .map(|seq| {
                 ycsb.plan(request(seq), &mut fresh);
@@ -90,7 +92,7 @@ fn plans_are_golden() {
         let operations = ycsb.operations().len() as u64;
         let lines: Vec<String> = (0..operations)
             .map(|seq| {
-                ycsb.plan(Request { seq, op: OpId(seq as u8), ticket: 1_000 + seq }, &mut plan);
+                ycsb.plan(Request { seq, op: OpId(seq as u8), ticket: 1_000 + seq, user: NOBODY }, &mut plan);
                 plan.to_string()
             })
             .collect();
@@ -132,7 +134,7 @@ fn keys_of(ycsb: &Ycsb, index: u8, count: u64) -> Vec<String> {
     (0..count)
         .map(|seq| {
             let op = OpId(index);
-            ycsb.plan(Request { seq, op, ticket: tickets.next(seq, op) }, &mut plan);
+            ycsb.plan(Request { seq, op, ticket: tickets.next(seq, op), user: NOBODY }, &mut plan);
             word(plan.to_string())
         })
         .collect()
@@ -163,7 +165,7 @@ fn clients_ask_differently_and_read_what_is_there() {
     let mut plan = ycsb.new_plan();
     let mut from_own = 0;
     for seq in 0..2_000 {
-        ycsb.plan(Request { seq, op: OpId(0), ticket: 600 }, &mut plan);
+        ycsb.plan(Request { seq, op: OpId(0), ticket: 600, user: NOBODY }, &mut plan);
         let key = plan.to_string().split(' ').nth(1).unwrap().to_owned();
         // The newest 128 may be in flight.
         assert!(!own[600 - 128..].contains(&key), "{key} may not be there yet");

@@ -4,6 +4,7 @@
 
 use super::*;
 use testkit::fuzz::Fuzz;
+use workload::Operation;
 
 const KNOWN: [&str; 4] = [
     "target = \"postgres://u@h/d\"\nrate = \"5/s\"\nseed = 3\nparam = [\"a=1\"]\n",
@@ -36,7 +37,8 @@ const WORDS: [&str; 20] = [
 
 #[test]
 fn fuzz_configuration_files() {
-    let operations = [("ReadRecord".to_owned(), 90.0), ("UpdateRecord".to_owned(), 10.0)];
+    let operations =
+        [("ReadRecord", 90.0), ("UpdateRecord", 10.0)].map(|(name, weight)| Operation { name, weight });
     Fuzz::new("configuration").from(KNOWN).words(WORDS).run(5_000, |input| {
         let text = String::from_utf8_lossy(input);
         let options = match RunOptions::from_toml(&text) {

@@ -5,6 +5,7 @@ use ::load::arrivals::Process;
 use ::load::{LoadSpec, Model, Phase, Think, UserVisit, mix_weights, parse_mix, parse_phases};
 use anyhow::{anyhow, bail};
 use units::{Nanos, parse_rate};
+use workload::Operation;
 
 impl RunOptions {
     fn model(&self) -> anyhow::Result<Model> {
@@ -95,14 +96,14 @@ impl RunOptions {
     }
 
     /// The load, for a workload with these operations and default weights.
-    pub(crate) fn load_spec(&self, operations: &[(String, f64)]) -> anyhow::Result<LoadSpec> {
-        let names: Vec<String> = operations.iter().map(|(name, _)| name.clone()).collect();
+    pub(crate) fn load_spec(&self, operations: &[Operation]) -> anyhow::Result<LoadSpec> {
+        let names: Vec<String> = operations.iter().map(|operation| operation.name.to_owned()).collect();
         let mix = match &self.mix {
             Some(text) => {
                 let pairs = parse_mix(text).map_err(|e| anyhow!("--mix: {e}"))?;
                 mix_weights(&pairs, &names)?
             }
-            None => operations.iter().map(|(_, weight)| *weight).collect(),
+            None => operations.iter().map(|operation| operation.weight).collect(),
         };
         let model = self.model()?;
         let mut phases = self.phases(&model)?;

@@ -2,9 +2,10 @@
 
 use super::*;
 use proptest::prelude::*;
+use workload::Operation;
 
-fn operations() -> Vec<(String, f64)> {
-    vec![("ReadRecord".to_owned(), 90.0), ("UpdateRecord".to_owned(), 10.0)]
+fn operations() -> [Operation; 2] {
+    [Operation { name: "ReadRecord", weight: 90.0 }, Operation { name: "UpdateRecord", weight: 10.0 }]
 }
 
 /// Text that is sometimes what an option expects, sometimes close to it, sometimes anything.

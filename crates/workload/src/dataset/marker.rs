@@ -1,9 +1,13 @@
-//! The table `truetail_dataset`.
+//! The tables `truetail_dataset` and `truetail_dataset_parts`.
 
 use super::{DataSet, Marker};
 use driver::{Administration, ConnectError};
+use std::collections::BTreeMap;
 
 const TABLE: &str = "truetail_dataset";
+
+/// A row for each part of a data set whose loading has not ended.
+const PARTS: &str = "truetail_dataset_parts";
 
 /// What a database holds in a data set's place.
 #[derive(Clone, PartialEq, Debug)]
@@ -116,7 +120,7 @@ pub(super) fn write(
     if !administration.table_exists(TABLE)? {
         // All text: the same words work in every dialect, and numbers come back as they were written.
         administration.script(&format!(
-            "CREATE TABLE {TABLE} (workload text PRIMARY KEY, scale text NOT NULL, version text NOT NULL, \
+            "CREATE TABLE {TABLE} (workload varchar(190) PRIMARY KEY, scale text NOT NULL, version text NOT NULL, \
              seed text NOT NULL, complete text NOT NULL, tables text NOT NULL)"
         ))?;
     }
@@ -125,7 +129,7 @@ pub(super) fn write(
     administration.script(&format!(
         "INSERT INTO {TABLE} (workload, scale, version, seed, complete, tables) \
          VALUES ('{}', '{scale:?}', '{version}', '{seed}', '{complete}', '{}')",
-        workload.replace('\'', "''"),
+        quoted(workload),
         tables.join(",")
     ))
 }
@@ -145,8 +149,10 @@ pub(super) fn forget(administration: &mut dyn Administration, tables: &[&str]) -
 fn delete(administration: &mut dyn Administration, tables: &[&str]) -> Result<(), ConnectError> {
     for row in read(administration)? {
         if row.tables.iter().any(|table| tables.contains(&table.as_str())) {
-            let workload = row.marker.workload.replace('\'', "''");
-            administration.script(&format!("DELETE FROM {TABLE} WHERE workload = '{workload}'"))?;
+            let workload = row.marker.workload;
+            forget_parts(administration, &workload)?;
+            administration
+                .script(&format!("DELETE FROM {TABLE} WHERE workload = '{}'", quoted(&workload)))?;
         }
     }
     Ok(())
@@ -180,4 +186,94 @@ fn parse(row: &[Option<String>]) -> Result<Row, ConnectError> {
         },
         tables: text(5).split(',').map(str::to_owned).collect(),
     })
+}
+
+/// In place of a part's number: the tables are made.
+const CREATED: i64 = -1;
+
+/// Parts of this very data set that a load which was cut short has filled, with their rows. `None` where it has to be made
+/// from the start: there is none, it is complete, or what is there is of another kind.
+pub(super) fn parts_done(
+    administration: &mut dyn Administration,
+    dataset: &dyn DataSet,
+) -> Result<Option<BTreeMap<u32, u64>>, ConnectError> {
+    let begun = Marker { complete: false, ..dataset.marker() };
+    if !read(administration)?.iter().any(|row| row.marker == begun) || !administration.table_exists(PARTS)? {
+        return Ok(None);
+    }
+    for table in dataset.tables() {
+        if !administration.table_exists(table)? {
+            return Ok(None);
+        }
+    }
+    let sql = format!("SELECT part, loaded FROM {PARTS} WHERE workload = '{}'", quoted(&begun.workload));
+    let mut done = BTreeMap::new();
+    let mut is_created = false;
+    for row in administration.query(&sql)? {
+        let number = |at: usize| row.get(at)?.as_deref()?.parse::<i64>().ok();
+        match (number(0), number(1)) {
+            (Some(CREATED), _) => is_created = true,
+            (Some(part @ 0..=0xFFFF_FFFF), Some(rows @ 0..)) => {
+                done.insert(part as u32, rows.unsigned_abs());
+            }
+            _ => return Ok(None),
+        }
+    }
+    Ok(is_created.then_some(done))
+}
+
+/// The tables are made, and no part is filled.
+pub(super) fn note_created(
+    administration: &mut dyn Administration,
+    dataset: &dyn DataSet,
+) -> Result<(), ConnectError> {
+    if !administration.table_exists(PARTS)? {
+        administration.script(&format!(
+            "CREATE TABLE {PARTS} (workload varchar(190), part bigint, loaded bigint NOT NULL, \
+             PRIMARY KEY (workload, part))"
+        ))?;
+    }
+    note(administration, dataset, CREATED, 0)
+}
+
+/// A part is filled.
+pub(super) fn note_part(
+    administration: &mut dyn Administration,
+    dataset: &dyn DataSet,
+    part: u32,
+    rows: u64,
+) -> Result<(), ConnectError> {
+    note(administration, dataset, part.into(), rows)
+}
+
+fn note(
+    administration: &mut dyn Administration,
+    dataset: &dyn DataSet,
+    part: i64,
+    rows: u64,
+) -> Result<(), ConnectError> {
+    let workload = dataset.marker().workload;
+    administration.script(&format!(
+        "INSERT INTO {PARTS} (workload, part, loaded) VALUES ('{}', {part}, {rows})",
+        quoted(&workload)
+    ))
+}
+
+/// Forgets which parts of a data set are filled, and drops the table with the last of them.
+pub(super) fn forget_parts(
+    administration: &mut dyn Administration,
+    workload: &str,
+) -> Result<(), ConnectError> {
+    if !administration.table_exists(PARTS)? {
+        return Ok(());
+    }
+    administration.script(&format!("DELETE FROM {PARTS} WHERE workload = '{}'", quoted(workload)))?;
+    if administration.query(&format!("SELECT part FROM {PARTS} LIMIT 1"))?.is_empty() {
+        administration.script(&format!("DROP TABLE {PARTS}"))?;
+    }
+    Ok(())
+}
+
+fn quoted(text: &str) -> String {
+    text.replace('\'', "''")
 }

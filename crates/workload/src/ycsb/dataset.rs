@@ -8,7 +8,7 @@ use super::{Kind, Ycsb};
 use crate::dataset::{CheckResult, DataSet, Marker};
 use driver::{Administration, ConnectError, Dialect, Value};
 
-/// Rows of one bulk call: bounds the transaction, and with it SQLite's log.
+/// Rows of one part, which is one bulk call: bounds the transaction, and with it SQLite's log.
 const CHUNK: u64 = 100_000;
 /// Rows between two calls of `progress`.
 const PROGRESS: u64 = 1_000;
@@ -36,30 +36,59 @@ impl DataSet for Ycsb {
         self.config.records
     }
 
-    fn fill(
-        &self,
-        administration: &mut dyn Administration,
-        dialect: Dialect,
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<(), ConnectError> {
+    fn create(&self, administration: &mut dyn Administration, dialect: Dialect) -> Result<(), ConnectError> {
         if dialect == Dialect::KeyValue {
             return Err(ConnectError::permanent(format!("{}: its data set needs SQL", self.config.name)));
         }
-        administration.script(&schema(&self.config, dialect))?;
-        let mut from = 0;
-        while from < self.config.records {
-            let to = (from + CHUNK).min(self.config.records);
-            self.fill_range(administration, from, to, progress)?;
-            from = to;
+        administration.script(&schema(&self.config, dialect))
+    }
+
+    fn parts(&self) -> u32 {
+        self.config.records.div_ceil(CHUNK).clamp(1, u32::MAX.into()) as u32
+    }
+
+    fn fill(
+        &self,
+        part: u32,
+        administration: &mut dyn Administration,
+        _dialect: Dialect,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), ConnectError> {
+        let (from, to) = self.range_of(part);
+        self.fill_range(administration, from, to, &mut |number| progress(number - from))
+    }
+
+    fn empty(
+        &self,
+        part: u32,
+        administration: &mut dyn Administration,
+        _dialect: Dialect,
+    ) -> Result<(), ConnectError> {
+        let (from, to) = self.range_of(part);
+        if self.config.family == Family::Mix {
+            return administration
+                .script(&format!("DELETE FROM usertable WHERE ycsb_key >= {from} AND ycsb_key < {to}"));
         }
-        if dialect == Dialect::Postgres {
-            // Statistics and hint bits now, not in the first measured minute.
-            administration.script("VACUUM (ANALYZE) usertable")?;
+        for first in (from..to).step_by(PROBED as usize) {
+            let keys = key_list(&self.config, first, (first + PROBED).min(to));
+            administration.script(&format!("DELETE FROM usertable WHERE ycsb_key IN ({keys})"))?;
         }
         Ok(())
     }
 
-    fn check(&self, administration: &mut dyn Administration) -> Result<Vec<CheckResult>, ConnectError> {
+    fn finish(&self, administration: &mut dyn Administration, dialect: Dialect) -> Result<(), ConnectError> {
+        match dialect {
+            // Statistics and hint bits now, not in the first measured minute.
+            Dialect::Postgres => administration.script("VACUUM (ANALYZE) usertable"),
+            _ => Ok(()),
+        }
+    }
+
+    fn check(
+        &self,
+        administration: &mut dyn Administration,
+        _dialect: Dialect,
+    ) -> Result<Vec<CheckResult>, ConnectError> {
         Ok(vec![
             self.check_count(administration)?,
             self.check_originals(administration)?,
@@ -69,6 +98,12 @@ impl DataSet for Ycsb {
 }
 
 impl Ycsb {
+    /// The record numbers of a part: one bulk call.
+    fn range_of(&self, part: u32) -> (u64, u64) {
+        let from = u64::from(part) * CHUNK;
+        (from, (from + CHUNK).min(self.config.records))
+    }
+
     fn fill_range(
         &self,
         administration: &mut dyn Administration,
@@ -161,9 +196,8 @@ impl Ycsb {
         let mut from = 0;
         while from < self.config.records {
             let to = (from + PROBED).min(self.config.records);
-            let keys: Vec<String> =
-                (from..to).map(|n| format!("'{}'", KeyText::of(&self.config, n).as_str())).collect();
-            let sql = format!("SELECT count(*) FROM usertable WHERE ycsb_key IN ({})", keys.join(","));
+            let keys = key_list(&self.config, from, to);
+            let sql = format!("SELECT count(*) FROM usertable WHERE ycsb_key IN ({keys})");
             found += number(administration, &sql)?;
             from = to;
         }
@@ -188,6 +222,12 @@ impl Ycsb {
     }
 }
 
+/// Key texts of the records `from..to`, quoted, with commas between.
+fn key_list(config: &YcsbConfig, from: u64, to: u64) -> String {
+    let keys: Vec<String> = (from..to).map(|n| format!("'{}'", KeyText::of(config, n).as_str())).collect();
+    keys.join(",")
+}
+
 fn shortest(length: FieldLength) -> u32 {
     if length.shape == LengthShape::Constant { length.most } else { length.least }
 }
@@ -199,7 +239,8 @@ fn schema(config: &YcsbConfig, dialect: Dialect) -> String {
         (Family::Mix, _) => "int PRIMARY KEY",
         (Family::Core, _) => "varchar(255) PRIMARY KEY",
     };
-    let fields: Vec<String> = field_names(config).iter().map(|field| format!("{field} text")).collect();
+    let fields: Vec<String> =
+        field_names(config).iter().map(|field| format!("{field} {}", dialect.text())).collect();
     format!("CREATE TABLE usertable (ycsb_key {key}, {})", fields.join(", "))
 }
 

@@ -2,6 +2,7 @@
 
 use super::sql::Layout;
 use super::*;
+use crate::users::NOBODY;
 use crate::{OpId, Tickets};
 use driver::{Command, Reply, Value, ValueRef};
 use std::collections::HashSet;
@@ -100,7 +101,7 @@ impl Simulation {
         let op = self.draw_operation();
         let ticket = self.tickets.next(self.seq, op);
         let mut plan = self.ycsb.new_plan();
-        self.ycsb.plan(Request { seq: self.seq, op, ticket }, &mut plan);
+        self.ycsb.plan(Request { seq: self.seq, op, ticket, user: NOBODY }, &mut plan);
         self.seq += 1;
         self.in_flight.push(plan);
         if self.in_flight.len() < window {
@@ -180,7 +181,7 @@ fn decayed(requests: u64, seed: u64) -> (f64, f64) {
     let draws = 4_000;
     let missed = (0..draws)
         .filter(|draw| {
-            let request = Request { seq: simulation.seq + draw, op: OpId(0), ticket: 0 };
+            let request = Request { seq: simulation.seq + draw, op: OpId(0), ticket: 0, user: NOBODY };
             simulation.ycsb.plan(request, &mut plan);
             !simulation.model.keys.contains(&plan.key)
         })

@@ -1,11 +1,10 @@
 //! The marker: what is in a database is recognized, replaced only when it is ours, and dropped with nothing left.
 
 use crate::support::{Database, ycsb};
-use driver::{ConnectError, Dialect, Target};
+use driver::{Administration, ConnectError, Dialect, Target};
+use std::sync::Mutex;
 use workload::Workload;
-use workload::dataset::{
-    CheckResult, DataSet, Marker, Status, check_dataset, drop_dataset, load_dataset, status,
-};
+use workload::dataset::{CheckResult, DataSet, Marker, Status, check_dataset, drop_dataset, status};
 
 #[test]
 fn status_tells_what_is_there() {
@@ -17,10 +16,10 @@ fn status_tells_what_is_there() {
         status(administration, asked.dataset().unwrap()).unwrap()
     };
     assert_eq!(found(&mut *administration, "ycsb", 0.1), Status::Missing);
-    let mut shown = Vec::new();
+    let shown = Mutex::new(Vec::new());
     let dataset = small.dataset().unwrap();
-    load_dataset(&mut *administration, dataset, Dialect::Sqlite, &mut |rows| shown.push(rows)).unwrap();
-    assert_eq!(shown, [100]);
+    database.try_load(dataset, &|rows| shown.lock().unwrap().push(rows)).unwrap();
+    assert_eq!(*shown.lock().unwrap(), [100]);
     assert!(
         matches!(found(&mut *administration, "ycsb", 0.1), Status::Matching { found } if found.seed == 1)
     );
@@ -54,7 +53,7 @@ fn what_is_ours_is_replaced_and_what_is_not_is_left_alone() {
     administration.script("DROP TABLE truetail_dataset").unwrap();
     for refused in [
         drop_dataset(&mut *administration, core.dataset().unwrap()),
-        load_dataset(&mut *administration, core.dataset().unwrap(), Dialect::Sqlite, &mut |_| ()),
+        database.try_load(core.dataset().unwrap(), &|_| ()).map(|_| ()),
     ] {
         let message = refused.unwrap_err().to_string();
         assert!(message.contains("`usertable` was not made by truetail"), "{message}");
@@ -78,17 +77,26 @@ impl DataSet for CutShort {
         1
     }
 
-    fn fill(
-        &self,
-        administration: &mut dyn driver::Administration,
-        _dialect: Dialect,
-        _progress: &mut dyn FnMut(u64),
-    ) -> Result<(), ConnectError> {
+    fn create(&self, administration: &mut dyn Administration, _: Dialect) -> Result<(), ConnectError> {
         administration.script("CREATE TABLE cut_a (x int)")?;
         Err(ConnectError::transient("the server went away"))
     }
 
-    fn check(&self, _: &mut dyn driver::Administration) -> Result<Vec<CheckResult>, ConnectError> {
+    fn fill(
+        &self,
+        _: u32,
+        _: &mut dyn Administration,
+        _: Dialect,
+        _: &mut dyn FnMut(u64),
+    ) -> Result<(), ConnectError> {
+        panic!("there are no tables")
+    }
+
+    fn empty(&self, _: u32, _: &mut dyn Administration, _: Dialect) -> Result<(), ConnectError> {
+        panic!("there are no tables")
+    }
+
+    fn check(&self, _: &mut dyn Administration, _: Dialect) -> Result<Vec<CheckResult>, ConnectError> {
         panic!("an incomplete data set is not checked")
     }
 }
@@ -99,9 +107,9 @@ fn a_load_that_was_cut_short_is_seen_and_can_be_dropped_and_leaves_others_alone(
     let mut administration = database.administer();
     let other = ycsb("ycsb", 0.1, 1, &[]);
     database.load(&other);
-    load_dataset(&mut *administration, &CutShort, Dialect::Sqlite, &mut |_| ()).unwrap_err();
+    database.try_load(&CutShort, &|_| ()).unwrap_err();
     assert_eq!(status(&mut *administration, &CutShort).unwrap(), Status::Incomplete);
-    let results = check_dataset(&mut *administration, &CutShort).unwrap();
+    let results = check_dataset(&mut *administration, &CutShort, Dialect::Sqlite).unwrap();
     assert!(results.len() == 1 && !results[0].passed && results[0].detail.contains("not loaded to its end"));
     drop_dataset(&mut *administration, &CutShort).unwrap();
     assert_eq!(status(&mut *administration, &CutShort).unwrap(), Status::Missing);

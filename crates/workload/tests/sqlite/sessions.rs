@@ -1,12 +1,13 @@
 //! What sessions do to each other, and what an error leaves behind.
 
 use crate::support::{Database, draw_operation, ycsb};
-use driver::{Command, Direct, OpError, Target};
+use driver::{Command, Dialect, Direct, OpError, Target};
 use driver_sqlite::SqliteSession;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use units::{Outcome, Seed};
 use workload::dataset::check_dataset;
 use workload::noop::{Mode, NoOp};
+use workload::users::NOBODY;
 use workload::{OpId, Request, Workload};
 
 fn run_one<W: Workload>(
@@ -27,7 +28,7 @@ fn four_sessions_share_the_mix() {
     let schedule: Vec<Request> = (0..4_000)
         .map(|seq| {
             let op = draw_operation(&ycsb, &mut Seed(5).at(seq));
-            Request { seq, op, ticket: tickets.next(seq, op) }
+            Request { seq, op, ticket: tickets.next(seq, op), user: NOBODY }
         })
         .collect();
     let (next, missed) = (AtomicUsize::new(0), AtomicU64::new(0));
@@ -47,7 +48,9 @@ fn four_sessions_share_the_mix() {
     });
     // A delete can miss only what a session that was held up has yet to insert: one key for each.
     assert!(missed.into_inner() <= 4);
-    for result in check_dataset(&mut *database.administer(), ycsb.dataset().unwrap()).unwrap() {
+    for result in
+        check_dataset(&mut *database.administer(), ycsb.dataset().unwrap(), Dialect::Sqlite).unwrap()
+    {
         assert!(result.passed, "{}: {}", result.name, result.detail);
     }
 }
@@ -68,7 +71,7 @@ fn an_error_inside_a_transaction_releases_its_locks() {
         administration.script(&refuse(event)).unwrap();
         let mut session =
             database.target.connect(&ycsb.statements(database.target.dialect()).unwrap(), None).unwrap();
-        let request = Request { seq: 1, op: op(operation), ticket: u64::MAX };
+        let request = Request { seq: 1, op: op(operation), ticket: u64::MAX, user: NOBODY };
         assert_eq!(run_one(&ycsb, request, &mut session), Err(OpError::refused(Outcome::Constraint)));
         // With the transaction still open, this would wait for its lock, and the next would not begin.
         administration.script(&format!("DROP TRIGGER no_{event}")).unwrap();
@@ -84,7 +87,7 @@ fn a_read_modify_write_of_nothing_is_a_miss_and_ends_its_transaction() {
     let mut session =
         database.target.connect(&ycsb.statements(database.target.dialect()).unwrap(), None).unwrap();
     for (op, expected) in [(0, Outcome::Miss), (2, Outcome::Ok), (3, Outcome::Miss), (5, Outcome::Miss)] {
-        let request = Request { seq: 3, op: OpId(op), ticket: 0 };
+        let request = Request { seq: 3, op: OpId(op), ticket: 0, user: NOBODY };
         assert_eq!(run_one(&ycsb, request, &mut session), Ok(expected), "operation {op}");
     }
     Direct::new(&mut session).ask(Command::Begin).unwrap();
@@ -97,7 +100,7 @@ fn a_delete_of_a_drawn_key_brings_back_what_was_lost() {
     database.administer().script("DELETE FROM usertable").unwrap();
     let mut session =
         database.target.connect(&ycsb.statements(database.target.dialect()).unwrap(), None).unwrap();
-    let request = Request { seq: 0, op: OpId(4), ticket: u64::MAX };
+    let request = Request { seq: 0, op: OpId(4), ticket: u64::MAX, user: NOBODY };
     assert_eq!(run_one(&ycsb, request, &mut session), Ok(Outcome::Miss));
     assert_eq!(run_one(&ycsb, request, &mut session), Ok(Outcome::Ok));
 }
@@ -110,7 +113,7 @@ fn every_noop_runs() {
         let statements = noop.statements(database.target.dialect()).unwrap();
         let mut session = database.target.connect(&statements, None).unwrap();
         for seq in 0..3 {
-            let request = Request { seq, op: OpId(0), ticket: 0 };
+            let request = Request { seq, op: OpId(0), ticket: 0, user: NOBODY };
             assert_eq!(run_one(&noop, request, &mut session), Ok(Outcome::Ok), "{}", mode.name());
         }
     }

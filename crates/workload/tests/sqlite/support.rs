@@ -1,11 +1,12 @@
 //! What the tests against SQLite share.
 
-use driver::{Administration, Direct, Target, TargetUrl};
+use driver::{Administration, ConnectError, Direct, Target, TargetUrl};
 use driver_sqlite::SqliteTarget;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use units::{Outcome, Rng, Seed};
-use workload::dataset::load_dataset;
+use workload::dataset::{DataSet, Loader, Loading};
+use workload::users::NOBODY;
 use workload::ycsb::{Ycsb, YcsbConfig};
 use workload::{OpId, Request, Workload};
 
@@ -34,7 +35,16 @@ impl Database {
 
     pub fn load(&self, ycsb: &Ycsb) {
         let dataset = ycsb.dataset().unwrap();
-        load_dataset(&mut *self.administer(), dataset, self.target.dialect(), &mut |_| ()).unwrap();
+        self.try_load(dataset, &|_| ()).unwrap();
+    }
+
+    pub fn try_load(
+        &self,
+        dataset: &dyn DataSet,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Loading, ConnectError> {
+        let (connect, dialect) = (|| self.target.administer(), self.target.dialect());
+        Loader { connect: &connect, dialect, connections: 2, progress }.load(dataset)
     }
 }
 
@@ -80,7 +90,7 @@ pub fn run(database: &Database, ycsb: &Ycsb, requests: u64, seed: u64) -> Counts
     for seq in 0..requests {
         let op = draw_operation(ycsb, &mut Seed(seed).derive("mix").at(seq));
         let ticket = tickets.next(seq, op);
-        ycsb.plan(Request { seq, op, ticket }, &mut plan);
+        ycsb.plan(Request { seq, op, ticket, user: NOBODY }, &mut plan);
         let mut direct = Direct::new(&mut session);
         match Direct::<driver_sqlite::SqliteSession>::run(ycsb.run(&plan, &mut direct)) {
             Ok(Outcome::Ok) => counts.ok += 1,

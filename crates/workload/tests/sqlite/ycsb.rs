@@ -1,6 +1,7 @@
 //! Planned requests against a real database: each family keeps its data sound, and a seed decides everything.
 
 use crate::support::{Counts, Database, run, ycsb};
+use driver::Dialect;
 use workload::Workload;
 use workload::dataset::{check_dataset, drop_dataset};
 use workload::ycsb::Ycsb;
@@ -10,7 +11,9 @@ fn contents(database: &Database) -> Vec<Vec<Option<String>>> {
 }
 
 fn assert_sound(database: &Database, ycsb: &Ycsb) {
-    for result in check_dataset(&mut *database.administer(), ycsb.dataset().unwrap()).unwrap() {
+    for result in
+        check_dataset(&mut *database.administer(), ycsb.dataset().unwrap(), Dialect::Sqlite).unwrap()
+    {
         assert!(result.passed, "{}: {}", result.name, result.detail);
     }
 }
@@ -130,7 +133,8 @@ fn a_broken_data_set_does_not_pass() {
             let database = Database::new();
             database.load(&ycsb);
             database.administer().script(damage).unwrap();
-            let results = check_dataset(&mut *database.administer(), ycsb.dataset().unwrap()).unwrap();
+            let results =
+                check_dataset(&mut *database.administer(), ycsb.dataset().unwrap(), Dialect::Sqlite).unwrap();
             let failed: Vec<_> = results.iter().filter(|result| !result.passed).collect();
             assert!(
                 failed.iter().any(|result| result.name.starts_with(expected)),
@@ -144,7 +148,8 @@ fn a_broken_data_set_does_not_pass() {
     let grow = "INSERT INTO usertable SELECT ycsb_key + 10000 * (1 + value), field1, field2, field3, field4, field5, \
                 field6, field7, field8, field9, field10 FROM usertable, json_each('[1,2,3,4,5,6,7,8,9,10,11,12]')";
     database.administer().script(grow).unwrap();
-    let results = check_dataset(&mut *database.administer(), ycsb.dataset().unwrap()).unwrap();
+    let results =
+        check_dataset(&mut *database.administer(), ycsb.dataset().unwrap(), Dialect::Sqlite).unwrap();
     assert!(
         results.iter().any(|result| !result.passed && result.name.starts_with("usertable has")),
         "{results:?}"

@@ -1,0 +1,106 @@
+//! The workload that was chosen by name, as one type.
+//!
+//! A load is compiled once for each target. Were it compiled for each pair of target and workload, the program would take
+//! as many times longer to build as there are workloads; a branch that always goes the same way costs less than a
+//! nanosecond of a request. To add a workload: a line at the end of this file.
+
+use driver::{Administration, Conversation, Dialect, OpError, StatementSpec};
+use units::Outcome;
+use workload::dataset::DataSet;
+use workload::noop::NoOp;
+use workload::users::Users;
+use workload::ycsb::Ycsb;
+use workload::{Operation, Request, Tickets, Workload, WorkloadFacts};
+
+macro_rules! any_workload {
+    ($($variant:ident($type:ty)),+ $(,)?) => {
+        /// One of the workloads.
+        #[expect(clippy::large_enum_variant, reason = "there is one in a process")]
+        pub(crate) enum AnyWorkload { $($variant($type)),+ }
+
+        /// A request of the workload that made it.
+        pub(crate) enum AnyPlan { $($variant(<$type as Workload>::Plan)),+ }
+
+        $(impl From<$type> for AnyWorkload {
+            fn from(workload: $type) -> AnyWorkload {
+                AnyWorkload::$variant(workload)
+            }
+        })+
+
+        impl Workload for AnyWorkload {
+            type Plan = AnyPlan;
+
+            fn facts(&self) -> WorkloadFacts {
+                match self { $(AnyWorkload::$variant(workload) => workload.facts()),+ }
+            }
+
+            fn operations(&self) -> Vec<Operation> {
+                match self { $(AnyWorkload::$variant(workload) => workload.operations()),+ }
+            }
+
+            fn statements(&self, dialect: Dialect) -> Result<Vec<StatementSpec>, String> {
+                match self { $(AnyWorkload::$variant(workload) => workload.statements(dialect)),+ }
+            }
+
+            fn tickets(&self) -> Box<dyn Tickets> {
+                match self { $(AnyWorkload::$variant(workload) => workload.tickets()),+ }
+            }
+
+            fn new_plan(&self) -> AnyPlan {
+                match self { $(AnyWorkload::$variant(workload) => AnyPlan::$variant(workload.new_plan())),+ }
+            }
+
+            fn plan(&self, request: Request, plan: &mut AnyPlan) {
+                match (self, plan) {
+                    $((AnyWorkload::$variant(workload), AnyPlan::$variant(plan)) => workload.plan(request, plan),)+
+                    #[allow(unreachable_patterns, reason = "with one workload there is no other plan")]
+                    _ => panic!("{FOREIGN}"),
+                }
+            }
+
+            async fn run<C: Conversation>(
+                &self,
+                plan: &AnyPlan,
+                conversation: &mut C,
+            ) -> Result<Outcome, OpError> {
+                match (self, plan) {
+                    $((AnyWorkload::$variant(workload), AnyPlan::$variant(plan)) => {
+                        workload.run(plan, conversation).await
+                    })+
+                    #[allow(unreachable_patterns, reason = "with one workload there is no other plan")]
+                    _ => panic!("{FOREIGN}"),
+                }
+            }
+
+            fn users(&self) -> Option<Box<dyn Users>> {
+                match self { $(AnyWorkload::$variant(workload) => workload.users()),+ }
+            }
+
+            fn counts(&self) -> Vec<(&'static str, u64)> {
+                match self { $(AnyWorkload::$variant(workload) => workload.counts()),+ }
+            }
+
+            fn dataset(&self) -> Option<&dyn DataSet> {
+                match self { $(AnyWorkload::$variant(workload) => workload.dataset()),+ }
+            }
+
+            fn observe(&mut self, administration: &mut dyn Administration) -> Result<(), String> {
+                match self { $(AnyWorkload::$variant(workload) => workload.observe(administration)),+ }
+            }
+        }
+    };
+}
+
+const FOREIGN: &str = "a plan is carried out by the workload that made it";
+
+impl AnyWorkload {
+    /// Whether several clients on one database would insert the same keys unless they know how many they are.
+    pub(crate) fn clients_collide(&self) -> bool {
+        match self {
+            AnyWorkload::Ycsb(workload) => workload.config().inserts(),
+            AnyWorkload::NoOp(_) => false,
+        }
+    }
+}
+
+any_workload!(NoOp(NoOp), Ycsb(Ycsb));
