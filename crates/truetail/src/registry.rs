@@ -12,6 +12,7 @@ use driver_sqlite::SqliteTarget;
 use prove::invocations::Protocol;
 use workload::Workload;
 use workload::noop::NoOp;
+use workload::tpcc::{Tpcc, TpccConfig};
 use workload::ycsb::Ycsb;
 
 /// What to do with a target and a workload once their types are known.
@@ -134,6 +135,20 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
         names: &["noop"],
         summary: "noop: the cheapest request; -p mode=ping|empty|select1|empty+commit",
         make: |choice| Ok(NoOp::from_overrides(&choice.parameters)?.into()),
+    },
+    WorkloadEntry {
+        names: &["tpcc"],
+        summary: "tpcc: TPC-C by its specification, --scale warehouses; see docs/tpcc.md",
+        make: |choice| {
+            let mut config = TpccConfig::new(choice.scale, choice.seed, &choice.parameters)?;
+            if let Some(mix) = &choice.mix {
+                let names = workload::tpcc::OPERATIONS.map(str::to_owned);
+                let weights = load::mix_weights(mix, &names).map_err(|e| e.to_string())?;
+                config.weights = weights.try_into().ok();
+            }
+            config.client = choice.client.number;
+            Ok(Tpcc::new(config).into())
+        },
     },
 ];
 

@@ -179,7 +179,7 @@ impl Action for RunAction<'_> {
 
     fn with<T: Target, W: Workload>(self, target: &T, mut workload: W) -> anyhow::Result<Done> {
         let spec = self.options.load_spec(&workload.operations())?;
-        let isolation = self.options.isolation()?;
+        let isolation = self.options.isolation()?.or(workload.isolation(target.dialect()));
         let interval = self.options.report_interval()?;
         let calibration = clock::calibrate(self.options.clock()?)?;
         let statements = workload.statements(target.dialect()).map_err(|reason| {
