@@ -185,7 +185,7 @@ impl Action for RunAction<'_> {
         let statements = workload.statements(target.dialect()).map_err(|reason| {
             anyhow::anyhow!("--workload {} on `{}`: {reason}", workload.facts().name, self.url)
         })?;
-        let target_facts = prepare(target, &mut workload)?;
+        let target_facts = prepare(target, &mut workload, self.options.loaders()?)?;
         self.measure_floor(target.dialect(), &target_facts)?;
         let sessions = load::connect_all(target, &statements, isolation, spec.sessions)?;
         let prober = self.prober(target)?;
@@ -274,10 +274,14 @@ impl RunAction<'_> {
 }
 
 /// Loads the data set where it is missing, and lets the workload look at it.
-fn prepare<T: Target, W: Workload>(target: &T, workload: &mut W) -> anyhow::Result<TargetFacts> {
+fn prepare<T: Target, W: Workload>(
+    target: &T,
+    workload: &mut W,
+    loaders: usize,
+) -> anyhow::Result<TargetFacts> {
     let needs_data = target.dialect() != Dialect::Null;
     if let Some(data) = workload.dataset().filter(|_| needs_data) {
-        dataset::ensure(target, data, OnIncomplete::Refuse)?;
+        dataset::ensure(target, data, OnIncomplete::Refuse, loaders)?;
     }
     let mut administration = target.administer()?;
     if needs_data {
