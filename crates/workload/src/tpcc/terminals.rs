@@ -4,7 +4,7 @@ use super::config::TpccConfig;
 use super::plan::TERMINALS;
 use crate::OpId;
 use crate::users::{Turn, Users};
-use units::{Nanos, Rng, Seed};
+use units::{Nanos, Seed};
 
 /// Cards of each transaction in a deck.
 const CARDS: [u8; 5] = [10, 10, 1, 1, 1];
@@ -22,8 +22,6 @@ pub(crate) struct Terminals {
     seed: Seed,
     /// How many turns each has had.
     turns: Vec<u32>,
-    /// Weights of `--mix`; then there are no decks.
-    weights: Option<[f64; 5]>,
 }
 
 impl Terminals {
@@ -32,16 +30,12 @@ impl Terminals {
         Terminals {
             seed: if config.client == 0 { seed } else { seed.derive(&format!("client {}", config.client)) },
             turns: vec![0; (config.warehouses * TERMINALS) as usize],
-            weights: config.weights,
         }
     }
 
     /// The transaction of a turn: the card at its place in a shuffled deck.
     fn operation(&self, user: u32, turn: u32) -> u8 {
         let own = u64::from(user) << 32;
-        if let Some(weights) = &self.weights {
-            return weighted(weights, &mut self.seed.derive("mix").at(own | u64::from(turn)));
-        }
         let (deck, place) = (turn / DECK as u32, turn as usize % DECK);
         let mut rng = self.seed.derive("deck").at(own | u64::from(deck));
         let mut cards = [0u8; DECK];
@@ -58,18 +52,6 @@ impl Terminals {
         }
         cards[place]
     }
-}
-
-fn weighted(weights: &[f64; 5], rng: &mut Rng) -> u8 {
-    let mut left = rng.unit() * weights.iter().sum::<f64>();
-    for (operation, weight) in weights.iter().enumerate() {
-        left -= weight;
-        if left < 0.0 {
-            return operation as u8;
-        }
-    }
-    // Rounding may leave a trace behind the last weight.
-    weights.iter().rposition(|weight| *weight > 0.0).unwrap_or_default() as u8
 }
 
 impl Users for Terminals {
@@ -149,20 +131,5 @@ mod tests {
             }
             assert_eq!(alone.next(29), among.next(29));
         }
-    }
-
-    #[test]
-    fn another_mix_is_drawn_by_its_weights() {
-        let mut config = TpccConfig::new(1.0, Seed(3), &[]).unwrap();
-        config.weights = Some([0.0, 1.0, 0.0, 3.0, 0.0]);
-        let mut terminals = Terminals::new(&config);
-        let deliveries = (0..10_000).filter(|turn| match terminals.next(turn % 10).op {
-            OpId(1) => false,
-            OpId(3) => true,
-            other => panic!("{other:?} has no weight"),
-        });
-        // Binomial(10000, 0.75): five standard deviations are 217.
-        let found = deliveries.count();
-        assert!((7_283..=7_717).contains(&found), "{found}");
     }
 }
