@@ -15,6 +15,7 @@ mod accumulate;
 mod analyse;
 pub mod attribution;
 mod believable;
+mod business;
 mod carried;
 mod cell;
 mod compared;
@@ -61,6 +62,7 @@ pub use predictability::{
     Work, predictability,
 };
 pub use repeats::{RepeatedMeasure, RepeatedRow, across_repeats};
+pub use business::{Asked, Business, BusinessRate, Rule, RuleState};
 pub use staleness::{LagBound, Staleness};
 pub use stated::facts;
 pub use stated_pairs::{STATED_LIMIT, StatedFigure, StatedPair, stated_pairs, stated_quantiles};

@@ -134,6 +134,7 @@ fn checks<F: Fixture>() -> Vec<(&'static str, Check<F>)> {
         ("a rollback leaves no trace", transactions::rollback_leaves_no_trace),
         ("a rollback outside of a transaction succeeds", transactions::rollback_outside),
         ("a failed transaction can be rolled back", transactions::failed_transaction),
+        ("a commit behind a failed command commits nothing", transactions::commit_behind_a_failure),
         ("each isolation level is set", transactions::isolation_is_set),
         ("a violated constraint has its class", transactions::constraint_class),
         ("no allocation in steady state", promises::no_allocation),

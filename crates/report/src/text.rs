@@ -5,6 +5,7 @@
 
 mod anatomy;
 mod attribution;
+mod business;
 mod comparison;
 mod facts;
 mod floor;
@@ -63,6 +64,7 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     }
     page.stated();
     page.floor();
+    page.business();
     page.operations();
     page.phases();
     page.clients();

@@ -70,6 +70,23 @@ impl Tpcc {
     }
 }
 
+/// What the specification asks of a run, as facts that reports judge it by.
+fn rules(config: &TpccConfig) -> Vec<(String, String)> {
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    // 12.86 is ten terminals' New-Orders a minute when nothing takes any time but keying and thinking.
+    let ceiling = f64::from(config.warehouses) * 12.86;
+    let mut rules = vec![
+        fact("rate tpmC", OPERATIONS[0].to_owned()),
+        fact("ceiling of tpmC with terminals", format!("{ceiling:.2}")),
+        fact("rolled back by design NewOrder", config::percent(config.rollback)),
+    ];
+    let limits = OPERATIONS.iter().zip([5, 5, 5, 5, 20]);
+    rules.extend(limits.map(|(name, seconds)| fact(&format!("limit p90 {name}"), format!("{seconds}s"))));
+    let shares = OPERATIONS.iter().zip([0, 43, 4, 4, 4]).skip(1);
+    rules.extend(shares.map(|(name, share)| fact(&format!("least share {name}"), format!("{share}%"))));
+    rules
+}
+
 impl Workload for Tpcc {
     type Plan = Plan;
 
@@ -77,7 +94,7 @@ impl Workload for Tpcc {
         WorkloadFacts {
             name: "tpcc".to_owned(),
             scale: self.config.warehouses.into(),
-            parameters: self.config.parameters(),
+            parameters: self.config.parameters().into_iter().chain(rules(&self.config)).collect(),
         }
     }
 

@@ -99,6 +99,11 @@ fn conditions(config: &TpccConfig, is_fresh: bool) -> Vec<Condition> {
     list.extend(customers());
     list.push(undelivered(config, is_fresh));
     list.push(stock(config));
+    // By their numbers, behind what they rely on.
+    list.sort_by_key(|condition| {
+        let number = condition.name.split_once(':').and_then(|(number, _)| number.parse::<u32>().ok());
+        number.unwrap_or_default()
+    });
     list
 }
 

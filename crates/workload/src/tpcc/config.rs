@@ -176,7 +176,7 @@ fn share(text: &str) -> Option<f64> {
     (0.0..=100.0).contains(&number).then_some(number / 100.0)
 }
 
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     // Rounded to what can be asked for, so that 1 % is not 1.0000000000000002 %.
     format!("{}%", (share * 1e8).round() / 1e6)
 }
