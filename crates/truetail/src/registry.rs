@@ -225,4 +225,24 @@ mod tests {
             assert_eq!(facts.name, *name);
         }
     }
+
+    /// What TPC-C asks of a run is stated as facts that the analysis reads.
+    #[test]
+    fn the_rules_of_tpcc_are_understood() {
+        let choice = WorkloadChoice {
+            name: "tpcc".to_owned(),
+            scale: 2.0,
+            seed: units::Seed(1),
+            parameters: vec![],
+            mix: Some(vec![("NewOrder".to_owned(), 100.0)]),
+            client: ClientNumber::default(),
+        };
+        let workload = make_workload(&choice).expect("tpcc");
+        let weights: Vec<f64> = workload.operations().iter().map(|operation| operation.weight).collect();
+        assert_eq!(weights, [100.0, 0.0, 0.0, 0.0, 0.0]);
+        let names: Vec<String> = workload.facts().parameters.into_iter().map(|(name, _)| name).collect();
+        for name in ["rate tpmC", "ceiling of tpmC with terminals", "limit p90 StockLevel", "least share Payment"] {
+            assert!(names.iter().any(|found| found == name), "{name} is not in {names:?}");
+        }
+    }
 }

@@ -196,6 +196,7 @@ impl Action for RunAction<'_> {
             url: self.url,
             spec: &spec,
             workload: workload.facts(),
+            isolation,
             target: &target_facts,
             execution: target.execution(),
             calibration: &calibration,
