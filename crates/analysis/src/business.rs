@@ -63,7 +63,9 @@ pub struct BusinessRate {
 impl BusinessRate {
     /// The rate over its ceiling; `None` where there is none that binds.
     pub fn share_of_ceiling(&self) -> Option<f64> {
-        self.ceiling.filter(|ceiling| self.is_bound && *ceiling > 0.0).map(|ceiling| self.per_minute / ceiling)
+        self.ceiling
+            .filter(|ceiling| self.is_bound && *ceiling > 0.0)
+            .map(|ceiling| self.per_minute / ceiling)
     }
 }
 
@@ -191,9 +193,8 @@ impl Run<'_> {
         let rate = |(name, operation): (&str, &str)| {
             let index = self.operation(operation)?;
             let ceiling_of = format!("{}{name}{}", facts::CEILING, facts::WITH_TERMINALS);
-            let ceiling = stated(self.header, &ceiling_of).find_map(|(rest, value)| {
-                if rest.is_empty() { value.parse().ok() } else { None }
-            });
+            let ceiling = stated(self.header, &ceiling_of)
+                .find_map(|(rest, value)| if rest.is_empty() { value.parse().ok() } else { None });
             Some(BusinessRate {
                 name: name.to_owned(),
                 operation: operation.to_owned(),
@@ -226,7 +227,8 @@ impl Run<'_> {
             let index = self.operation(operation)?;
             let has_response = self.plan.model.has_response_time();
             let measure = if has_response { Measure::Response } else { Measure::Service };
-            let cell = self.all.gather(self.plan, |_, op, phase| op == index && self.plan.phases[phase].measured);
+            let cell =
+                self.all.gather(self.plan, |_, op, phase| op == index && self.plan.phases[phase].measured);
             let found =
                 cell.and_then(|cell| cell.measure(measure).view().quantile(quantile, self.options.level));
             let state = found.as_ref().map_or(RuleState::Unknown, |found| judged(found, limit));
@@ -241,7 +243,10 @@ impl Run<'_> {
         let phases = self.plan.phases.len();
         let measured = (0..phases).filter(|phase| self.plan.phases[*phase].measured);
         let cells = measured.flat_map(|phase| {
-            self.all.clients.iter().filter_map(move |client| client.cells[operation * phases + phase].as_ref())
+            self.all
+                .clients
+                .iter()
+                .filter_map(move |client| client.cells[operation * phases + phase].as_ref())
         });
         let of_cell = |cell: &Box<crate::cell::Cell>| -> u64 {
             let outcomes = cell.counts().outcomes;

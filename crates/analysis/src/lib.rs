@@ -47,6 +47,7 @@ mod told_once;
 
 pub use analyse::{analyse, analyse_batches};
 pub use attribution::{Attribution, Cause};
+pub use business::{Asked, Business, BusinessRate, Rule, RuleState};
 pub use compared::{ComparedRow, Unit};
 pub use comparison::{CompareError, CompareOptions, ComparedMeasure, Comparison, compare};
 pub use floor::{Floor, FloorKind, FloorPart, FloorRow, FloorShare, RunFloor};
@@ -62,7 +63,6 @@ pub use predictability::{
     Work, predictability,
 };
 pub use repeats::{RepeatedMeasure, RepeatedRow, across_repeats};
-pub use business::{Asked, Business, BusinessRate, Rule, RuleState};
 pub use staleness::{LagBound, Staleness};
 pub use stated::facts;
 pub use stated_pairs::{STATED_LIMIT, StatedFigure, StatedPair, stated_pairs, stated_quantiles};

@@ -43,7 +43,11 @@ fn a_rate_counts_what_completed_in_the_measured_time() {
     // 15,000 Reads in 20 s. Of the requests 0, 10, 20 …, which are rolled back, those that 4 divides or leaves 2 are Reads: all.
     assert!((rate.per_minute - 45_000.0).abs() < 1.0, "{rate:?}");
     assert!((rate.committed_per_minute - 39_000.0).abs() < 1.0, "{rate:?}");
-    assert_eq!((rate.ceiling, rate.share_of_ceiling()), (Some(60_000.0), None), "an open loop has no terminals");
+    assert_eq!(
+        (rate.ceiling, rate.share_of_ceiling()),
+        (Some(60_000.0), None),
+        "an open loop has no terminals"
+    );
     let terminals = asked(run(LoadModel::Terminals), &FACTS).analyse();
     let share = business(&terminals).rates[0].share_of_ceiling().expect("terminals are bound");
     assert!((share - 0.75).abs() < 1e-3, "{share}");
@@ -51,9 +55,8 @@ fn a_rate_counts_what_completed_in_the_measured_time() {
 
 #[test]
 fn what_completes_after_the_measured_time_does_not_count() {
-    let late = Run::new(LoadModel::Open, 10).each_ms(10_000, |i, sample| {
-        took(sample, if i < 5_000 { MS } else { 20 * S })
-    });
+    let late = Run::new(LoadModel::Open, 10)
+        .each_ms(10_000, |i, sample| took(sample, if i < 5_000 { MS } else { 20 * S }));
     let analysis = asked(late, &FACTS).analyse();
     assert!((business(&analysis).rates[0].per_minute - 30_000.0).abs() < 1.0);
 }

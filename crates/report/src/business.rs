@@ -17,7 +17,10 @@ pub(crate) fn rate(rate: &BusinessRate) -> String {
     );
     match (rate.ceiling, rate.share_of_ceiling()) {
         (Some(ceiling), Some(share)) => {
-            words += &format!("; {:.1} % of the {ceiling:.1} that these terminals can reach at most", share * 100.0);
+            words += &format!(
+                "; {:.1} % of the {ceiling:.1} that these terminals can reach at most",
+                share * 100.0
+            );
         }
         (Some(ceiling), None) => {
             words += &format!(

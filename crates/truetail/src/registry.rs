@@ -241,7 +241,9 @@ mod tests {
         let weights: Vec<f64> = workload.operations().iter().map(|operation| operation.weight).collect();
         assert_eq!(weights, [100.0, 0.0, 0.0, 0.0, 0.0]);
         let names: Vec<String> = workload.facts().parameters.into_iter().map(|(name, _)| name).collect();
-        for name in ["rate tpmC", "ceiling of tpmC with terminals", "limit p90 StockLevel", "least share Payment"] {
+        for name in
+            ["rate tpmC", "ceiling of tpmC with terminals", "limit p90 StockLevel", "least share Payment"]
+        {
             assert!(names.iter().any(|found| found == name), "{name} is not in {names:?}");
         }
     }

@@ -30,7 +30,8 @@ fn planned(tpcc: &Tpcc, request: Request) -> String {
 #[test]
 fn no_request_allocates_when_planned_or_run() {
     let users = |seq: u64| if seq % 2 == 0 { NOBODY } else { (seq % 50) as u32 };
-    for overrides in [&[][..], &[("roundtrips", "single")], &[("compat", "benchbase"), ("order-lines", "15")]] {
+    for overrides in [&[][..], &[("roundtrips", "single")], &[("compat", "benchbase"), ("order-lines", "15")]]
+    {
         let tpcc = tpcc(5, overrides);
         let statements = tpcc.statements(Dialect::Null).unwrap();
         let mut session = NullTarget::new().connect(&statements, None).unwrap();
@@ -101,7 +102,12 @@ fn assert_binomial(what: &str, found: u64, n: f64, p: f64) {
 }
 
 /// What was planned in `n` requests of an operation: how often each word was counted.
-fn counts_of(tpcc: &Tpcc, op: u8, n: u64, words: impl Fn(&str, &mut dyn FnMut(String))) -> BTreeMap<String, u64> {
+fn counts_of(
+    tpcc: &Tpcc,
+    op: u8,
+    n: u64,
+    words: impl Fn(&str, &mut dyn FnMut(String)),
+) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for seq in 0..n {
         words(&planned(tpcc, request(seq, op)), &mut |word| *counts.entry(word).or_default() += 1);
@@ -158,14 +164,18 @@ fn payments_order_statuses_and_the_rest_have_theirs() {
         assert!((100..=500_000).contains(&words[8].parse::<u32>().unwrap()));
     });
     assert_binomial("remote payments", payments["remote"], n as f64, 0.15);
-    assert_eq!(payments["near"], payments["home"], "a customer of the home warehouse is of the home district");
+    assert_eq!(
+        payments["near"], payments["home"],
+        "a customer of the home warehouse is of the home district"
+    );
     assert_binomial("payments by name", payments["named"], n as f64, 0.6);
     let statuses = counts_of(&tpcc, 2, n, |words, count| {
         count(if by_name(words) { "named" } else { "numbered" }.to_owned());
     });
     assert_binomial("order statuses by name", statuses["named"], n as f64, 0.6);
     let carriers = counts_of(&tpcc, 3, n, |words, count| count(words.split(' ').nth(4).unwrap().to_owned()));
-    let thresholds = counts_of(&tpcc, 4, n, |words, count| count(words.split(' ').nth(4).unwrap().to_owned()));
+    let thresholds =
+        counts_of(&tpcc, 4, n, |words, count| count(words.split(' ').nth(4).unwrap().to_owned()));
     assert_eq!((carriers.len(), thresholds.len()), (10, 11));
     assert!((1..=10).all(|carrier| carriers.contains_key(&carrier.to_string())));
     assert!((10..=20).all(|threshold| thresholds.contains_key(&threshold.to_string())));
@@ -190,6 +200,9 @@ fn stock_is_locked_in_one_order_by_all() {
             locked.trim_matches(['[', ']']).split(", ").map(|index| index.parse().unwrap()).collect();
         let there = lines.iter().filter(|(_, item)| *item <= 100_000).count();
         assert_eq!(order.len(), there);
-        assert!(order.windows(2).all(|pair| (lines[pair[0]], pair[0]) < (lines[pair[1]], pair[1])), "{words}");
+        assert!(
+            order.windows(2).all(|pair| (lines[pair[0]], pair[0]) < (lines[pair[1]], pair[1])),
+            "{words}"
+        );
     }
 }

@@ -104,7 +104,11 @@ pub(super) fn commit_behind_a_failure<F: Fixture>(fixture: &F) -> Result<(), Str
         same(result, Err(OpError::refused(Outcome::Constraint)), "a batch that fails before its commit")?;
         let reply = Direct::new(&mut session).ask(Command::Rollback);
         told(reply, &session, "rollback behind a failed batch")?;
-        same(table::count(&mut *administration)?.as_str(), "2", "rows after a commit behind a failed command")?;
+        same(
+            table::count(&mut *administration)?.as_str(),
+            "2",
+            "rows after a commit behind a failed command",
+        )?;
     }
     Ok(())
 }

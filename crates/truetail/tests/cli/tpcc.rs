@@ -30,7 +30,10 @@ fn life(scratch: &Scratch, url: &str) {
         let end = scratch.recording(name).end().expect("an end").clone();
         let broken = end.facts.iter().find(|(_, value)| value.starts_with("broken"));
         assert!(broken.is_none(), "{broken:?}");
-        assert!(end.facts.iter().any(|(name, _)| name == "invariant: 12: C_BALANCE + C_YTD_PAYMENT is the sum of delivered OL_AMOUNT"));
+        assert!(
+            end.facts.iter().any(|(name, _)| name
+                == "invariant: 12: C_BALANCE + C_YTD_PAYMENT is the sum of delivered OL_AMOUNT")
+        );
         assert!(end.facts.iter().any(|(name, _)| name == "count: districts skipped by Delivery"));
     }
     assert!(scratch.rows("alike").iter().all(|row| row.operation == "NewOrder"));
@@ -75,7 +78,9 @@ fn what_is_wrong_is_refused_and_nothing_is_changed() {
     let scratch = Scratch::new("tpcc-refused");
     scratch.truetail(&small("load", "sqlite:data.db", &[])).well();
     let refused = |arguments: &[&str], named: &[&str]| {
-        scratch.truetail(&[&["run", "sqlite:data.db", "-w", "tpcc", "-o", "run"], arguments].concat()).refused(named);
+        scratch
+            .truetail(&[&["run", "sqlite:data.db", "-w", "tpcc", "-o", "run"], arguments].concat())
+            .refused(named);
         assert!(!scratch.path("run").exists(), "{arguments:?}");
     };
     let reduced = ["-p", "items=200", "-p", "customers=30"];
@@ -86,7 +91,9 @@ fn what_is_wrong_is_refused_and_nothing_is_changed() {
     refused(&["-p", "order-lines=3..99"], &["order-lines=3..99", "[1, 15]"]);
     refused(&["--mix", "NewOrders=1"], &["NewOrders", "NewOrder"]);
     refused(&["--loaders", "0"], &["--loaders 0", "1..256"]);
-    scratch.truetail(&["run", "redis://127.0.0.1:1", "-w", "tpcc", "-o", "run"]).refused_at_last(&["needs a target with SQL"]);
+    scratch
+        .truetail(&["run", "redis://127.0.0.1:1", "-w", "tpcc", "-o", "run"])
+        .refused_at_last(&["needs a target with SQL"]);
     let checked = scratch.truetail(&small("check", "sqlite:data.db", &[])).well();
     assert!(checked.stdout.contains("as loaded"), "{checked:?}");
 }

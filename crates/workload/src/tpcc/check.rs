@@ -51,9 +51,8 @@ fn check_all(
 fn judged(condition: &Condition, rows: &[Vec<Option<String>>]) -> CheckResult {
     let of_group = |row: &Vec<Option<String>>| {
         let columns = condition.group.iter().zip(row);
-        let words: Vec<String> = columns
-            .map(|(name, value)| format!("{name} {}", value.as_deref().unwrap_or("null")))
-            .collect();
+        let words: Vec<String> =
+            columns.map(|(name, value)| format!("{name} {}", value.as_deref().unwrap_or("null"))).collect();
         words.join(", ")
     };
     let named: Vec<String> = rows.iter().take(NAMED).map(of_group).collect();
@@ -125,9 +124,7 @@ fn structure(config: &TpccConfig) -> Vec<Condition> {
     ];
     let wrong: Vec<String> = counts
         .iter()
-        .map(|(table, rows)| {
-            format!("SELECT '{table}', count(*) FROM {table} HAVING count(*) <> {rows}")
-        })
+        .map(|(table, rows)| format!("SELECT '{table}', count(*) FROM {table} HAVING count(*) <> {rows}"))
         .collect();
     vec![
         condition("every table has its rows", &["table", "rows"], wrong.join(" UNION ALL ")),

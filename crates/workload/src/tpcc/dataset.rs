@@ -225,8 +225,8 @@ impl Filling<'_> {
         self.numbered("new_order", &population::NEW_ORDER_COLUMNS, undelivered, &|o, push| {
             rows.new_order(w, d, o, push);
         })?;
-        let mut lines = (1..=customers.1)
-            .flat_map(|o| (1..=rows.line_count(w, d, o)).map(move |number| (o, number)));
+        let mut lines =
+            (1..=customers.1).flat_map(|o| (1..=rows.line_count(w, d, o)).map(move |number| (o, number)));
         self.table("order_line", &population::LINE_COLUMNS, &mut |push| {
             lines.next().map(|(o, number)| rows.line(w, d, o, number, push)).is_some()
         })

@@ -61,7 +61,7 @@ async fn claim<C: Conversation>(
             let mut claims = Claims { plan, chosen: seen, districts };
             carry_out(roundtrips, &mut claims, conversation).await?;
         }
-        let lost = Chosen::of(districts, |district| matches!(district, District::Lost(_)));
+        let lost = Chosen::of(districts, |district| district == District::Lost);
         if lost.count == 0 {
             return Ok(());
         }
@@ -79,8 +79,8 @@ enum District {
     Empty,
     /// Its oldest order, as it was seen.
     Seen(i64),
-    /// That order was taken by another delivery.
-    Lost(i64),
+    /// The order that was seen was taken by another delivery.
+    Lost,
     /// The order is this delivery's.
     Ours(i64),
 }
@@ -168,15 +168,14 @@ impl Phase for Claims<'_> {
         let district = &mut self.districts[self.chosen.index(n)];
         if let District::Seen(order) = *district {
             let is_ours = conversation.reply(at).affected > 0;
-            *district = if is_ours { District::Ours(order) } else { District::Lost(order) };
+            *district = if is_ours { District::Ours(order) } else { District::Lost };
         }
         true
     }
 }
 
-/// Looks for the oldest order again where others were first. Twice, since neither way is right everywhere: a locking read
-/// that waited for a row which is gone finds nothing on PostgreSQL although there are others; and a plain one sees what is
-/// gone in MariaDB's snapshot.
+/// Looks for the oldest order again where others were first, and locks it. A plain read would not do: in MariaDB's snapshot
+/// it sees what is gone.
 struct Again<'a> {
     plan: &'a Plan,
     chosen: Chosen,
@@ -185,23 +184,16 @@ struct Again<'a> {
 
 impl Phase for Again<'_> {
     fn count(&self) -> usize {
-        2 * self.chosen.count
+        self.chosen.count
     }
 
     fn stage<C: Conversation>(&self, n: usize, conversation: &mut C) -> Result<(), OpError> {
-        let statement = if n % 2 == 0 { sql::OLDEST_LOCKED } else { sql::OLDEST_HERE };
-        ask(conversation, statement, &key(self.plan, self.chosen.index(n / 2)))
+        ask(conversation, sql::OLDEST_LOCKED, &key(self.plan, self.chosen.index(n)))
     }
 
     fn take<C: Conversation>(&mut self, n: usize, conversation: &C, at: usize) -> bool {
-        let district = &mut self.districts[self.chosen.index(n / 2)];
         let found = whole(conversation, at, 0, 0);
-        *district = match (*district, found) {
-            (District::Lost(_), Some(order)) if n % 2 == 0 => District::Seen(order),
-            (District::Lost(lost), Some(order)) if order != lost => District::Seen(order),
-            (District::Lost(_), _) if n % 2 == 1 => District::Empty,
-            (other, _) => other,
-        };
+        self.districts[self.chosen.index(n)] = found.map_or(District::Empty, District::Seen);
         true
     }
 }

@@ -18,18 +18,59 @@ pub(crate) const ITEM_COLUMNS: [&str; 5] = ["i_id", "i_im_id", "i_name", "i_pric
 pub(crate) const WAREHOUSE_COLUMNS: [&str; 9] =
     ["w_id", "w_name", "w_street_1", "w_street_2", "w_city", "w_state", "w_zip", "w_tax", "w_ytd"];
 pub(crate) const DISTRICT_COLUMNS: [&str; 11] = [
-    "d_w_id", "d_id", "d_name", "d_street_1", "d_street_2", "d_city", "d_state", "d_zip", "d_tax", "d_ytd",
+    "d_w_id",
+    "d_id",
+    "d_name",
+    "d_street_1",
+    "d_street_2",
+    "d_city",
+    "d_state",
+    "d_zip",
+    "d_tax",
+    "d_ytd",
     "d_next_o_id",
 ];
 pub(crate) const STOCK_COLUMNS: [&str; 17] = [
-    "s_w_id", "s_i_id", "s_quantity", "s_dist_01", "s_dist_02", "s_dist_03", "s_dist_04", "s_dist_05",
-    "s_dist_06", "s_dist_07", "s_dist_08", "s_dist_09", "s_dist_10", "s_ytd", "s_order_cnt", "s_remote_cnt",
+    "s_w_id",
+    "s_i_id",
+    "s_quantity",
+    "s_dist_01",
+    "s_dist_02",
+    "s_dist_03",
+    "s_dist_04",
+    "s_dist_05",
+    "s_dist_06",
+    "s_dist_07",
+    "s_dist_08",
+    "s_dist_09",
+    "s_dist_10",
+    "s_ytd",
+    "s_order_cnt",
+    "s_remote_cnt",
     "s_data",
 ];
 pub(crate) const CUSTOMER_COLUMNS: [&str; 21] = [
-    "c_w_id", "c_d_id", "c_id", "c_first", "c_middle", "c_last", "c_street_1", "c_street_2", "c_city",
-    "c_state", "c_zip", "c_phone", "c_since", "c_credit", "c_credit_lim", "c_discount", "c_balance",
-    "c_ytd_payment", "c_payment_cnt", "c_delivery_cnt", "c_data",
+    "c_w_id",
+    "c_d_id",
+    "c_id",
+    "c_first",
+    "c_middle",
+    "c_last",
+    "c_street_1",
+    "c_street_2",
+    "c_city",
+    "c_state",
+    "c_zip",
+    "c_phone",
+    "c_since",
+    "c_credit",
+    "c_credit_lim",
+    "c_discount",
+    "c_balance",
+    "c_ytd_payment",
+    "c_payment_cnt",
+    "c_delivery_cnt",
+    "c_data",
 ];
 pub(crate) const HISTORY_COLUMNS: [&str; 8] =
     ["h_c_id", "h_c_d_id", "h_c_w_id", "h_d_id", "h_w_id", "h_date", "h_amount", "h_data"];
@@ -37,8 +78,16 @@ pub(crate) const ORDER_COLUMNS: [&str; 8] =
     ["o_w_id", "o_d_id", "o_id", "o_c_id", "o_entry_d", "o_carrier_id", "o_ol_cnt", "o_all_local"];
 pub(crate) const NEW_ORDER_COLUMNS: [&str; 3] = ["no_w_id", "no_d_id", "no_o_id"];
 pub(crate) const LINE_COLUMNS: [&str; 10] = [
-    "ol_w_id", "ol_d_id", "ol_o_id", "ol_number", "ol_i_id", "ol_supply_w_id", "ol_delivery_d", "ol_quantity",
-    "ol_amount", "ol_dist_info",
+    "ol_w_id",
+    "ol_d_id",
+    "ol_o_id",
+    "ol_number",
+    "ol_i_id",
+    "ol_supply_w_id",
+    "ol_delivery_d",
+    "ol_quantity",
+    "ol_amount",
+    "ol_dist_info",
 ];
 
 /// What fills the tables.

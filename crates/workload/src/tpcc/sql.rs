@@ -1,8 +1,8 @@
 //! The statements, written once for all databases, and their places in the list.
 
 use super::config::DISTRICTS;
-use driver::{Dialect, StatementSpec, ValueType};
 use driver::ValueType::{Decimal, Int, Text, Timestamp};
+use driver::{Dialect, StatementSpec, ValueType};
 
 pub(crate) const WAREHOUSE_TAX: usize = 0;
 pub(crate) const DISTRICT_NEXT: usize = 1;
@@ -28,17 +28,16 @@ pub(crate) const NAMED: usize = 20;
 pub(crate) const LAST_ORDER: usize = 21;
 pub(crate) const OLDEST: usize = 22;
 pub(crate) const OLDEST_LOCKED: usize = 23;
-pub(crate) const OLDEST_HERE: usize = 24;
-pub(crate) const CLAIM: usize = 25;
-pub(crate) const ORDERED_BY: usize = 26;
-pub(crate) const SET_CARRIER: usize = 27;
-pub(crate) const SET_DELIVERED: usize = 28;
-pub(crate) const AMOUNT: usize = 29;
-pub(crate) const CREDIT: usize = 30;
-pub(crate) const NEXT_ORDER: usize = 31;
-pub(crate) const LOW_STOCK: usize = 32;
+pub(crate) const CLAIM: usize = 24;
+pub(crate) const ORDERED_BY: usize = 25;
+pub(crate) const SET_CARRIER: usize = 26;
+pub(crate) const SET_DELIVERED: usize = 27;
+pub(crate) const AMOUNT: usize = 28;
+pub(crate) const CREDIT: usize = 29;
+pub(crate) const NEXT_ORDER: usize = 30;
+pub(crate) const LOW_STOCK: usize = 31;
 /// One for each district, since each reads a column of its own.
-const STOCK: usize = 33;
+const STOCK: usize = 32;
 
 /// The statement that reads and locks stock for an order of this district, in 1 … 10.
 pub(crate) fn stock(district: i64) -> usize {
@@ -192,11 +191,6 @@ fn delivery() -> Vec<StatementSpec> {
             &[Int, Int],
             &[Int],
         ),
-        S::kept(
-            "SELECT min(no_o_id) FROM new_order WHERE no_w_id = ? AND no_d_id = ?",
-            &[Int, Int],
-            &[Int],
-        ),
         S::counted("DELETE FROM new_order WHERE no_w_id = ? AND no_d_id = ? AND no_o_id = ?", &[Int; 3]),
         S::kept("SELECT o_c_id FROM oorder WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?", &[Int; 3], &[Int]),
         S::counted(
@@ -274,7 +268,6 @@ mod tests {
             (LAST_ORDER, "SELECT c_balance, c_first"),
             (OLDEST, "SELECT d_id, (SELECT min"),
             (OLDEST_LOCKED, "SELECT no_o_id FROM new_order"),
-            (OLDEST_HERE, "SELECT min(no_o_id)"),
             (CLAIM, "DELETE FROM new_order"),
             (ORDERED_BY, "SELECT o_c_id"),
             (SET_CARRIER, "UPDATE oorder"),

@@ -137,7 +137,8 @@ mod tests {
 
     #[test]
     fn last_names_are_made_of_three_syllables() {
-        for (number, name) in [(0, "BARBARBAR"), (371, "PRICALLYOUGHT"), (999, "EINGEINGEING"), (40, "BARPRESBAR")]
+        for (number, name) in
+            [(0, "BARBARBAR"), (371, "PRICALLYOUGHT"), (999, "EINGEINGEING"), (40, "BARPRESBAR")]
         {
             assert_eq!(last_name(number).as_str(), name);
         }

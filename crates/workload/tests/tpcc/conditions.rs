@@ -92,7 +92,10 @@ pub fn assert_defects_are_found<T: Target>(target: &T, tpcc: &Tpcc, defects: &[D
         // One connection, so that a transaction can take the defect back.
         let found = with_defect(target, tpcc, defect);
         for condition in *expected {
-            assert!(found.iter().any(|name| name.starts_with(condition)), "{defect}: {condition} holds; {found:?}");
+            assert!(
+                found.iter().any(|name| name.starts_with(condition)),
+                "{defect}: {condition} holds; {found:?}"
+            );
         }
         seen.extend(found);
     }
@@ -106,10 +109,11 @@ pub fn assert_defects_are_found<T: Target>(target: &T, tpcc: &Tpcc, defects: &[D
 /// The conditions that are broken by a defect, which is taken back.
 fn with_defect<T: Target>(target: &T, tpcc: &Tpcc, defect: &str) -> Vec<String> {
     let mut administration = target.administer().unwrap();
-    let tables: Vec<&str> = ["warehouse", "district", "oorder", "new_order", "order_line", "history", "customer", "stock"]
-        .into_iter()
-        .filter(|table| defect.contains(table))
-        .collect();
+    let tables: Vec<&str> =
+        ["warehouse", "district", "oorder", "new_order", "order_line", "history", "customer", "stock"]
+            .into_iter()
+            .filter(|table| defect.contains(table))
+            .collect();
     for table in &tables {
         administration.script(&format!("CREATE TABLE kept_{table} AS SELECT * FROM {table}")).unwrap();
     }
@@ -155,12 +159,18 @@ fn defects_are_found_after_a_run_as_well() {
              AND ol_delivery_d IS NOT NULL",
             &["10:", "12:"],
         ),
-        ("UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1 WHERE c_w_id = 1 AND c_d_id = 3 AND c_id = 3", &["11:"]),
+        (
+            "UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1 WHERE c_w_id = 1 AND c_d_id = 3 AND c_id = 3",
+            &["11:"],
+        ),
         (
             "DELETE FROM order_line WHERE ol_w_id = 2 AND ol_d_id = 2 AND ol_o_id > 20 AND ol_number = 1",
             &["4:", "6:", "S_YTD"],
         ),
-        ("UPDATE oorder SET o_c_id = NULL WHERE o_w_id = 2 AND o_d_id = 2 AND o_id = 1", &["every order has"]),
+        (
+            "UPDATE oorder SET o_c_id = NULL WHERE o_w_id = 2 AND o_d_id = 2 AND o_id = 1",
+            &["every order has"],
+        ),
     ];
     for (defect, expected) in defects {
         let found = with_defect(&database.target, &tpcc, defect);
@@ -177,9 +187,8 @@ fn what_offends_is_named_and_the_snapshot_is_ended() {
     let mut administration = database.administer();
     administration.script("UPDATE district SET d_ytd = 0 WHERE d_w_id = 2").unwrap();
     let results = check(&database.target, &tpcc);
-    let detail = |number: &str| {
-        results.iter().find(|result| result.name.starts_with(number)).unwrap().detail.clone()
-    };
+    let detail =
+        |number: &str| results.iter().find(|result| result.name.starts_with(number)).unwrap().detail.clone();
     assert_eq!(detail("1:"), "offended by warehouse 2");
     assert_eq!(
         detail("9:"),

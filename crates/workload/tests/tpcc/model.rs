@@ -60,7 +60,8 @@ fn columns(administration: &mut dyn Administration, table: &str) -> Vec<String> 
 
 fn rows(administration: &mut dyn Administration, table: &str) -> Vec<(Vec<i64>, Row)> {
     let names = columns(administration, table);
-    let rows = administration.query(&format!("SELECT {} FROM {table} ORDER BY rowid", names.join(", "))).unwrap();
+    let rows =
+        administration.query(&format!("SELECT {} FROM {table} ORDER BY rowid", names.join(", "))).unwrap();
     let key_of = |row: &[Option<String>]| {
         row.iter().map_while(|value| value.as_deref().and_then(|v| v.parse().ok())).collect()
     };
@@ -74,7 +75,8 @@ impl Model {
         for (table, key) in TABLES {
             let found = rows(&mut *administration, table);
             let count = found.len();
-            let keyed: Table = found.into_iter().map(|(mut k, row)| (k.drain(..key).collect(), row)).collect();
+            let keyed: Table =
+                found.into_iter().map(|(mut k, row)| (k.drain(..key).collect(), row)).collect();
             assert_eq!(keyed.len(), count, "{table}: a key is there twice");
             tables.insert(table, keyed);
         }
@@ -192,16 +194,23 @@ impl Model {
         customer.add("c_payment_cnt", 1);
         if customer.text("c_credit") == "BC" {
             let (whole, cents) = (amount / 100, amount % 100);
-            let data =
-                format!("{c} {cd} {cw} {d} {w} {whole}.{cents:02} | {}", customer.text("c_data"));
+            let data = format!("{c} {cd} {cw} {d} {w} {whole}.{cents:02} | {}", customer.text("c_data"));
             customer.set("c_data", &data[..data.len().min(500)]);
         }
-        let data =
-            format!("{}    {}", self.row("warehouse", &[w]).text("w_name"), self.row("district", &[w, d]).text("d_name"));
+        let data = format!(
+            "{}    {}",
+            self.row("warehouse", &[w]).text("w_name"),
+            self.row("district", &[w, d]).text("d_name")
+        );
         let mut row = Row::default();
-        for (name, value) in
-            [("h_c_id", c), ("h_c_d_id", cd), ("h_c_w_id", cw), ("h_d_id", d), ("h_w_id", w), ("h_date", when)]
-        {
+        for (name, value) in [
+            ("h_c_id", c),
+            ("h_c_d_id", cd),
+            ("h_c_w_id", cw),
+            ("h_d_id", d),
+            ("h_w_id", w),
+            ("h_date", when),
+        ] {
             row.set(name, value);
         }
         row.set("h_amount", amount);

@@ -190,6 +190,9 @@ fn benchbase_s_data_set_is_told_apart() {
     assert_eq!(lengths(found, "stock", "s_dist_05"), (23, 23));
     assert_eq!(one(found, "SELECT w_zip FROM warehouse"), "123456789");
     assert!(number(found, "SELECT min(c_discount) FROM customer") > 0);
-    assert_eq!(one(found, "SELECT workload FROM truetail_dataset"), "tpcc items=60 customers=20 compat=benchbase");
+    assert_eq!(
+        one(found, "SELECT workload FROM truetail_dataset"),
+        "tpcc items=60 customers=20 compat=benchbase"
+    );
     assert_sound(&database.target, &tpcc);
 }

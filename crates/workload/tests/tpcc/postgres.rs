@@ -56,7 +56,8 @@ fn run(
 fn sessions_side_by_side_leave_sound_data() {
     let Some(server) = server(&Options::default()) else { return };
     let target = target(&server.unix_url());
-    for (roundtrips, overrides) in [("batched", [("remote", "10%,30%")]), ("single", [("remote", "1%,15%")])] {
+    for (roundtrips, overrides) in [("batched", [("remote", "10%,30%")]), ("single", [("remote", "1%,15%")])]
+    {
         let tpcc = small(2, 1, &[&overrides[..], &[("roundtrips", roundtrips)]].concat());
         workload::dataset::drop_dataset(&mut *target.administer().unwrap(), tpcc.dataset().unwrap()).unwrap();
         load(&target, &tpcc, 2).unwrap();
@@ -135,7 +136,9 @@ fn an_error_in_the_last_batch_commits_nothing() {
     let tpcc = small(1, 1, &[("rollback", "0%")]);
     load(&target, &tpcc, 2).unwrap();
     let mut administration = target.administer().unwrap();
-    administration.script("ALTER TABLE history ADD CONSTRAINT refused CHECK (h_amount < 0) NOT VALID").unwrap();
+    administration
+        .script("ALTER TABLE history ADD CONSTRAINT refused CHECK (h_amount < 0) NOT VALID")
+        .unwrap();
     let mut session = session(&target, &tpcc);
     let payment = Request { seq: 3, op: OpId(1), ticket: 0, user: NOBODY };
     assert_eq!(run_one(&tpcc, payment, &mut session), Err(OpError::refused(Outcome::Constraint)));

@@ -1,10 +1,10 @@
 //! A load that was cut short goes on where it was, and leaves what an undisturbed one leaves.
 
 use crate::support::{Database, assert_sound, load, small};
-use driver::{Administration, BulkRows, ConnectError, Dialect, TargetFacts, Target};
+use driver::{Administration, BulkRows, ConnectError, Dialect, Target, TargetFacts};
 use std::sync::atomic::{AtomicU64, Ordering};
 use workload::Workload;
-use workload::dataset::{Loader, status, Status};
+use workload::dataset::{Loader, Status, status};
 
 /// Fails at the n-th bulk call, as a server does that stops.
 struct Failing<'a> {
@@ -65,7 +65,8 @@ fn a_load_that_was_cut_short_goes_on() {
         let connect = || -> Result<Box<dyn Administration>, ConnectError> {
             Ok(Box::new(Failing { inner: database.target.administer()?, left }))
         };
-        let loader = Loader { connect: &connect, dialect: Dialect::Sqlite, connections: 2, progress: &|_| () };
+        let loader =
+            Loader { connect: &connect, dialect: Dialect::Sqlite, connections: 2, progress: &|_| () };
         let dataset = tpcc.dataset().unwrap();
         let message = loader.load(dataset).unwrap_err().to_string();
         assert_eq!(message, "the server went away");

@@ -61,9 +61,12 @@ fn an_error_in_the_last_batch_commits_nothing() {
     let tpcc = small(1, 1, &[("rollback", "0%")]);
     let database = Database::loaded(&tpcc);
     let mut session = database.session(&tpcc);
-    for (table, event, op) in
-        [("order_line", "INSERT", 0), ("history", "INSERT", 1), ("customer", "UPDATE", 1), ("customer", "UPDATE", 3)]
-    {
+    for (table, event, op) in [
+        ("order_line", "INSERT", 0),
+        ("history", "INSERT", 1),
+        ("customer", "UPDATE", 1),
+        ("customer", "UPDATE", 3),
+    ] {
         let mut administration = database.administer();
         administration
             .script(&format!(
