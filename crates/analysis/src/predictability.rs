@@ -11,7 +11,7 @@
 use crate::compared::{ComparedRow, rows};
 use crate::repeats::{RepeatedMeasure, across_repeats};
 use crate::{Analysis, MeasureSummary, VerdictState};
-use record::Measure;
+use record::{Measure, RunHeader};
 
 /// What requests ask for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -52,8 +52,8 @@ pub struct PredictabilityRuns {
 pub struct PredictabilityCell {
     /// The server's name.
     pub server: String,
-    /// Product and version as it says itself; of the first run.
-    pub product: Option<String>,
+    /// What its first recording says of itself.
+    pub header: Option<RunHeader>,
     /// What was asked.
     pub work: Work,
     /// The verdicts of its runs, in their order.
@@ -108,16 +108,10 @@ fn cell(runs: &PredictabilityRuns) -> PredictabilityCell {
     let counting = counting(runs);
     let times = across_repeats(&counting).into_iter().find(|times| times.measure == Measure::Response);
     let rates = counting.first().and_then(|run| Some((run.offered?.get(), run.achieved.get())));
-    let product = runs.runs.first().and_then(|run| run.recordings.first()).map(|recording| {
-        let fact = |name: &str| {
-            let facts = &recording.header.target_facts;
-            facts.iter().find(|(n, _)| n == name).map_or("", |(_, value)| value.as_str())
-        };
-        format!("{} {}", fact("product"), fact("version")).trim().to_owned()
-    });
+    let first = runs.runs.first().and_then(|run| run.recordings.first());
     PredictabilityCell {
         server: runs.server.clone(),
-        product: product.filter(|product| !product.is_empty()),
+        header: first.map(|recording| recording.header.clone()),
         work: runs.work,
         verdicts: runs.runs.iter().map(|run| run.verdict.state).collect(),
         rates,
