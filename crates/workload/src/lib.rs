@@ -14,6 +14,9 @@
 
 pub mod dataset;
 pub mod distribution;
+pub mod epinions;
+mod foreign_keys;
+mod letters;
 pub mod names;
 pub mod noop;
 pub mod staleness;
