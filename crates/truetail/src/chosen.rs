@@ -7,7 +7,9 @@
 use driver::{Administration, Conversation, Dialect, OpError, StatementSpec};
 use units::Outcome;
 use workload::dataset::DataSet;
+use workload::epinions::Epinions;
 use workload::noop::NoOp;
+use workload::seats::Seats;
 use workload::users::Users;
 use workload::ycsb::Ycsb;
 use workload::{Operation, Request, Tickets, Workload, WorkloadFacts};
@@ -98,9 +100,10 @@ impl AnyWorkload {
     pub(crate) fn clients_collide(&self) -> bool {
         match self {
             AnyWorkload::Ycsb(workload) => workload.config().inserts(),
-            AnyWorkload::NoOp(_) => false,
+            AnyWorkload::Seats(_) => true,
+            AnyWorkload::NoOp(_) | AnyWorkload::Epinions(_) => false,
         }
     }
 }
 
-any_workload!(NoOp(NoOp), Ycsb(Ycsb));
+any_workload!(NoOp(NoOp), Ycsb(Ycsb), Epinions(Epinions), Seats(Seats));

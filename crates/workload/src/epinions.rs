@@ -24,6 +24,9 @@ mod dataset;
 mod population;
 mod statements;
 
+#[cfg(test)]
+mod model;
+
 pub use config::{EpinionsConfig, Pairs};
 
 use crate::dataset::DataSet;

@@ -17,8 +17,11 @@ pub mod distribution;
 pub mod epinions;
 mod foreign_keys;
 mod letters;
+#[cfg(test)]
+mod model;
 pub mod names;
 pub mod noop;
+pub mod seats;
 pub mod staleness;
 pub mod transaction;
 pub mod users;
