@@ -1,7 +1,8 @@
 //! References between tables: declared where a database can take them, verified where it may not hold them.
 //!
 //! PostgreSQL and MariaDB get them after loading, so that parts can be filled in any order. SQLite has no way to add one to
-//! a table, so that they stand in `CREATE TABLE` there, and are not enforced unless its pragma asks for it.
+//! a table, so that they stand in `CREATE TABLE` there, and its pragma `foreign_keys` says whether they are enforced: parts
+//! come in an order in which every parent is there before its children.
 
 use crate::dataset::CheckResult;
 use driver::{Administration, ConnectError, Dialect};
