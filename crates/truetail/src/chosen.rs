@@ -7,7 +7,9 @@
 use driver::{Administration, Conversation, Dialect, Isolation, OpError, StatementSpec};
 use units::Outcome;
 use workload::dataset::DataSet;
+use workload::epinions::Epinions;
 use workload::noop::NoOp;
+use workload::seats::Seats;
 use workload::tpcc::Tpcc;
 use workload::users::Users;
 use workload::ycsb::Ycsb;
@@ -103,9 +105,10 @@ impl AnyWorkload {
     pub(crate) fn clients_collide(&self) -> bool {
         match self {
             AnyWorkload::Ycsb(workload) => workload.config().inserts(),
-            AnyWorkload::NoOp(_) | AnyWorkload::Tpcc(_) => false,
+            AnyWorkload::Seats(_) => true,
+            AnyWorkload::NoOp(_) | AnyWorkload::Epinions(_) | AnyWorkload::Tpcc(_) => false,
         }
     }
 }
 
-any_workload!(NoOp(NoOp), Ycsb(Ycsb), Tpcc(Tpcc));
+any_workload!(NoOp(NoOp), Ycsb(Ycsb), Tpcc(Tpcc), Epinions(Epinions), Seats(Seats));

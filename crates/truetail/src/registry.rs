@@ -11,7 +11,9 @@ use driver_redis::RedisTarget;
 use driver_sqlite::SqliteTarget;
 use prove::invocations::Protocol;
 use workload::Workload;
+use workload::epinions::Epinions;
 use workload::noop::NoOp;
+use workload::seats::Seats;
 use workload::tpcc::{Tpcc, TpccConfig};
 use workload::ycsb::Ycsb;
 
@@ -129,6 +131,26 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
             }
             config.client = (choice.client.number, choice.client.of.unwrap_or(1));
             Ok(Ycsb::new(config)?.into())
+        },
+    },
+    WorkloadEntry {
+        names: &["epinions"],
+        summary: "epinions: reviews and trust, BenchBase's nine transactions; -p pairs=existing|random",
+        make: |choice| {
+            let (scale, seed) = (choice.scale, choice.seed);
+            let mut config = workload::epinions::EpinionsConfig::new(scale, seed, &choice.parameters)?;
+            config.client = (choice.client.number, choice.client.of.unwrap_or(1));
+            Ok(Epinions::new(config).into())
+        },
+    },
+    WorkloadEntry {
+        names: &["seats"],
+        summary: "seats: flights searched, seats reserved, changed and cancelled; BenchBase's six transactions",
+        make: |choice| {
+            let (scale, seed) = (choice.scale, choice.seed);
+            let mut config = workload::seats::SeatsConfig::new(scale, seed, &choice.parameters)?;
+            config.client = (choice.client.number, choice.client.of.unwrap_or(1));
+            Ok(Seats::new(config)?.into())
         },
     },
     WorkloadEntry {

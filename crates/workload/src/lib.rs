@@ -14,8 +14,14 @@
 
 pub mod dataset;
 pub mod distribution;
+pub mod epinions;
+mod foreign_keys;
+mod letters;
+#[cfg(test)]
+mod model;
 pub mod names;
 pub mod noop;
+pub mod seats;
 pub mod staleness;
 pub mod tpcc;
 pub mod transaction;
