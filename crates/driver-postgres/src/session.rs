@@ -3,14 +3,13 @@
 use crate::cancel::{Abandoned, CancelKey};
 use crate::client::Client;
 use crate::codec::{Garbage, SYNC, TERMINATE};
-use crate::link::Link;
 use crate::replies::{self, Asked, Progress, Replies};
 use crate::server_error::ServerError;
 use crate::statement::{Refusal, Statement};
 use driver::{
     Admission, Command, Exchange, KernelStamp, OpError, Phase, Reply, Session, Step, Value, ValueRef,
 };
-use socket::Buffer;
+use socket::{Buffer, Link};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::RawFd;
 use std::task::Poll;
