@@ -263,8 +263,8 @@ impl Drop for PostgresSession {
                 let _ = self.link.write(&TERMINATE).and_then(|_| self.link.flush());
             }
             // A session in flight is just closed; what it asked for is cancelled by whoever connects next.
-            (Phase::Sending | Phase::Receiving, Some(key)) => self.abandoned.push(key),
-            (Phase::Sending | Phase::Receiving | Phase::Broken, _) => {}
+            (Phase::Starting | Phase::Sending | Phase::Receiving, Some(key)) => self.abandoned.push(key),
+            (Phase::Starting | Phase::Sending | Phase::Receiving | Phase::Broken, _) => {}
         }
     }
 }

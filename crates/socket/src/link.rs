@@ -20,9 +20,9 @@ impl Link {
         Link { socket, tls: None, stamp: None }
     }
 
-    /// Lets TLS begin on a socket; its handshake happens with the first reads and writes.
-    pub fn with_tls(self, connection: ClientConnection) -> Link {
-        Link { tls: Some(Box::new(connection)), ..self }
+    /// Lets TLS begin; its handshake happens with the first reads and writes.
+    pub fn begin_tls(&mut self, connection: ClientConnection) {
+        self.tls = Some(Box::new(connection));
     }
 
     /// The descriptor, for readiness.
