@@ -79,6 +79,11 @@ impl Server {
         "truetail"
     }
 
+    /// The user's password, where one is needed.
+    pub fn password(&self) -> Option<&str> {
+        self.options.password.as_deref()
+    }
+
     /// The server's own log, as text.
     pub fn log(&self) -> PathBuf {
         self.directory.join("log")
