@@ -55,7 +55,10 @@ pub(crate) struct MySqlAdministration {
 }
 
 impl MySqlAdministration {
-    pub(crate) fn connect(config: &Config, abandoned: &Abandoned) -> Result<MySqlAdministration, ConnectError> {
+    pub(crate) fn connect(
+        config: &Config,
+        abandoned: &Abandoned,
+    ) -> Result<MySqlAdministration, ConnectError> {
         let mut client = connect::connect(config, Purpose::Administration)?;
         abandoned
             .end(&mut client)

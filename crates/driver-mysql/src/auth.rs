@@ -124,7 +124,10 @@ mod tests {
     fn unknown_methods_are_refused_by_name() {
         assert_eq!(Method::from_name("caching_sha2_password"), Ok(Method::CachingSha2));
         let refusal = Method::from_name("client_ed25519").unwrap_err();
-        assert!(refusal.contains("`client_ed25519`") && refusal.contains("mysql_native_password"), "{refusal}");
+        assert!(
+            refusal.contains("`client_ed25519`") && refusal.contains("mysql_native_password"),
+            "{refusal}"
+        );
         assert!(Method::from_name("dialog").unwrap_err().contains("`dialog`; known are"));
     }
 

@@ -79,7 +79,10 @@ fn load_file(
     }
     if done.warnings > 0 || done.affected != count {
         let words = first_warning(client)?;
-        return Err(Failure::Unfit(format!("the server took {} of {count} rows as they were: {words}", done.affected)));
+        return Err(Failure::Unfit(format!(
+            "the server took {} of {count} rows as they were: {words}",
+            done.affected
+        )));
     }
     Ok(count)
 }
@@ -296,7 +299,10 @@ mod tests {
     #[test]
     fn lines_are_escaped() {
         let mut lines = Vec::new();
-        push_line(&mut lines, &[Value::Int(-1), Value::Null, Value::Text("a\tb\\N\r\n\0"), Value::Float(0.5)]);
+        push_line(
+            &mut lines,
+            &[Value::Int(-1), Value::Null, Value::Text("a\tb\\N\r\n\0"), Value::Float(0.5)],
+        );
         push_line(&mut lines, &[Value::Timestamp(-1)]);
         let expected = b"-1\t\\N\ta\\tb\\\\N\r\\n\\0\t5e-1\n1969-12-31 23:59:59.999999\n";
         assert_eq!(lines, expected, "{}", lines.escape_ascii());

@@ -76,7 +76,10 @@ impl std::fmt::Display for Garbage {
                 column + 1
             ),
             Garbage::ColumnCount(count) => {
-                write!(f, "the result has {count} columns, another number than when the statement was prepared")
+                write!(
+                    f,
+                    "the result has {count} columns, another number than when the statement was prepared"
+                )
             }
             Garbage::SecondResult => {
                 f.write_str("the server gave more than one result for a statement; requests take one")

@@ -48,16 +48,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) sockets: &'a [&'a str],
 }
 
-const OPTIONS: [&str; 8] = [
-    "socket",
-    "sslmode",
-    "ssl-mode",
-    "sslrootcert",
-    "ssl-ca",
-    "connect_timeout",
-    "user",
-    "password",
-];
+const OPTIONS: [&str; 8] =
+    ["socket", "sslmode", "ssl-mode", "sslrootcert", "ssl-ca", "connect_timeout", "user", "password"];
 
 const PORT: u16 = 3306;
 
@@ -72,15 +64,14 @@ impl Config {
         }
         let option = |name: &str| url.option(name).filter(|o| !o.is_empty()).map(str::to_owned);
         let variable = |name: &str| (around.variable)(name).filter(|v| !v.is_empty());
-        let port = match (url.port, variable("MYSQL_TCP_PORT")) {
-            (Some(port), _) => port,
-            (None, Some(text)) => text
-                .parse()
-                .ok()
-                .filter(|port| *port > 0)
-                .ok_or_else(|| url.error(format!("MYSQL_TCP_PORT `{text}` is not a number in 1..65535")))?,
-            (None, None) => PORT,
-        };
+        let port =
+            match (url.port, variable("MYSQL_TCP_PORT")) {
+                (Some(port), _) => port,
+                (None, Some(text)) => text.parse().ok().filter(|port| *port > 0).ok_or_else(|| {
+                    url.error(format!("MYSQL_TCP_PORT `{text}` is not a number in 1..65535"))
+                })?,
+                (None, None) => PORT,
+            };
         let host = host(url, option("socket"), variable("MYSQL_UNIX_PORT"), around)?;
         let user = (!url.user.is_empty())
             .then(|| url.user.clone())
@@ -141,7 +132,8 @@ fn host(
 /// How much the server is trusted: `sslmode` as libpq has it, or `ssl-mode` as MySQL has it. Upper case and underscores are
 /// MySQL's.
 fn trust(url: &TargetUrl) -> Result<(TlsMode, Option<PathBuf>), UrlError> {
-    let given = |names: [&str; 2]| names.into_iter().find_map(|name| url.option(name)).filter(|v| !v.is_empty());
+    let given =
+        |names: [&str; 2]| names.into_iter().find_map(|name| url.option(name)).filter(|v| !v.is_empty());
     let root = given(["sslrootcert", "ssl-ca"]).map(PathBuf::from);
     let text = given(["sslmode", "ssl-mode"]).unwrap_or("prefer");
     let name = match text.to_ascii_lowercase().replace('_', "-").as_str() {

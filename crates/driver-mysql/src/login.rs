@@ -40,8 +40,12 @@ pub(crate) mod can {
 }
 
 /// What this driver can't do without.
-const NEEDED: u64 =
-    can::PROTOCOL_41 | can::TRANSACTIONS | can::SECURE_CONNECTION | can::PLUGIN_AUTH | can::LENGTHY_AUTH | can::NO_EOF;
+const NEEDED: u64 = can::PROTOCOL_41
+    | can::TRANSACTIONS
+    | can::SECURE_CONNECTION
+    | can::PLUGIN_AUTH
+    | can::LENGTHY_AUTH
+    | can::NO_EOF;
 
 /// What it takes where the server has it.
 fn wanted(purpose: Purpose) -> u64 {
@@ -208,7 +212,9 @@ fn authenticate(client: &mut Client, config: &Config, greeting: Greeting) -> Res
 /// A server's refusal; where no password was given, with the advice to give one.
 fn refused(config: &Config, body: &[u8]) -> Failure {
     match Failure::refused(body) {
-        Failure::Refused { words, transient } if config.password.is_none() && words.contains("ERROR 1045") => {
+        Failure::Refused { words, transient }
+            if config.password.is_none() && words.contains("ERROR 1045") =>
+        {
             Failure::Refused { words: format!("{words}; no password is given; set MYSQL_PWD"), transient }
         }
         failure => failure,
@@ -290,7 +296,10 @@ mod tests {
     fn a_greeting_is_read() {
         let read = Greeting::parse(&greeting(NEEDED, 0x10)).unwrap();
         assert_eq!((read.version.as_str(), read.id), ("10.11.19-MariaDB", ConnectionId(7)));
-        assert_eq!(read.nonce, [[1; 10], [2; 10]].concat()[..8].iter().copied().chain([2; 12]).collect::<Vec<_>>());
+        assert_eq!(
+            read.nonce,
+            [[1; 10], [2; 10]].concat()[..8].iter().copied().chain([2; 12]).collect::<Vec<_>>()
+        );
         assert_eq!((read.can, read.method.as_str()), (NEEDED | can::CACHED_COLUMNS, "mysql_native_password"));
         let mysql = Greeting::parse(&greeting(NEEDED | can::MYSQL, 0x10)).unwrap();
         assert_eq!(mysql.can, NEEDED | can::MYSQL, "MySQL's reserved bytes mean nothing");

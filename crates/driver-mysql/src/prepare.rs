@@ -12,8 +12,7 @@ use driver::{Isolation, Results, StatementSpec};
 
 /// What every connection sets, whatever the server's defaults are: UTC, so that moments mean the same on both sides; strict,
 /// so that what does not fit a column is refused and not cut; each statement outside of a transaction is one of its own.
-pub(crate) const SETTINGS: &str =
-    "SET NAMES utf8mb4, time_zone = '+00:00', autocommit = 1, sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')";
+pub(crate) const SETTINGS: &str = "SET NAMES utf8mb4, time_zone = '+00:00', autocommit = 1, sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')";
 
 /// Sets the session up and prepares the workload's statements, all in one round trip: in mid-run, somebody waits for the
 /// session.

@@ -168,7 +168,12 @@ impl Replies {
 
     /// The columns and the row's body, for a row kept in `buffer`. It ends where its packet does: what a row claims to have
     /// beyond that belongs to others.
-    pub(crate) fn kept<'a>(&self, command: usize, row: usize, buffer: &'a [u8]) -> Option<(&[Column], &'a [u8])> {
+    pub(crate) fn kept<'a>(
+        &self,
+        command: usize,
+        row: usize,
+        buffer: &'a [u8],
+    ) -> Option<(&[Column], &'a [u8])> {
         let step = self.steps.get(command)?;
         let Asked::Statement(index) = step.asked else { return None };
         let shape = self.shapes.get(index as usize).filter(|shape| shape.keeps)?;

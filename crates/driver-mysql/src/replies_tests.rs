@@ -137,16 +137,8 @@ fn some(value: Value<'_>) -> String {
 
 #[test]
 fn a_batch_is_counted_and_kept() {
-    let script = Script::default()
-        .defined(LONGLONG)
-        .int(-7)
-        .int(8)
-        .end()
-        .undefined()
-        .int(9)
-        .end()
-        .ok(17)
-        .ok(5);
+    let script =
+        Script::default().defined(LONGLONG).int(-7).int(8).end().undefined().int(9).end().ok(17).ok(5);
     let seen = whole(&[INT, COUNTED, COUNTED, Asked::Control], &script);
     assert_eq!(seen.end, Ok(Progress::Answered));
     let replies = [(2, 0), (1, 0), (0, 17), (0, 0)].map(|(rows, affected)| Reply { rows, affected });
@@ -212,7 +204,10 @@ fn a_good_bye_ends_the_session_without_waiting() {
 fn packets_out_of_turn_are_garbage() {
     let end = |asked: &[Asked], script: Script| whole(asked, &script).end;
     let script = Script::default;
-    assert_eq!(end(&[COUNTED], script().next().say(b"").next()), Err(Garbage::Malformed("packet without a body")));
+    assert_eq!(
+        end(&[COUNTED], script().next().say(b"").next()),
+        Err(Garbage::Malformed("packet without a body"))
+    );
     assert_eq!(end(&[Asked::Control], script().undefined()), Err(Garbage::Unexpected(1)));
     assert_eq!(end(&[COUNTED], script().say(b"\xFB/etc/passwd")), Err(Garbage::Unexpected(0xFB)));
     assert_eq!(end(&[COUNTED], script().say(&[1])), Err(Garbage::Malformed("number of columns")));

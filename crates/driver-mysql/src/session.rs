@@ -259,7 +259,9 @@ impl Session for MySqlSession {
             Trouble::UnknownStatement(index) => {
                 format!("no statement {index}: there are {}", self.statements.workload.len())
             }
-            Trouble::KeyValue => "MariaDB and MySQL have no key-value operations here; use statements".to_owned(),
+            Trouble::KeyValue => {
+                "MariaDB and MySQL have no key-value operations here; use statements".to_owned()
+            }
             Trouble::InFlight => "a command was staged while the batch before it was in flight".to_owned(),
             Trouble::Closed => "the server closed the connection".to_owned(),
             Trouble::Io(error) => error.to_string(),

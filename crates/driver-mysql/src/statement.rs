@@ -122,7 +122,8 @@ mod tests {
         let statement = Statement::prepared(0x0102, &spec, false);
         let mut out = Vec::new();
         statement.encode(&mut out, &[Value::Int(5), Value::Text("hi"), Value::Null]).unwrap();
-        let expected = b"\x1D\0\0\0\x17\x02\x01\0\0\0\x01\0\0\0\x04\x01\x08\0\xFD\0\x05\0\x05\0\0\0\0\0\0\0\x02hi";
+        let expected =
+            b"\x1D\0\0\0\x17\x02\x01\0\0\0\x01\0\0\0\x04\x01\x08\0\xFD\0\x05\0\x05\0\0\0\0\0\0\0\x02hi";
         assert_eq!(out, expected);
         let wrong = statement.encode(&mut out, &[Value::Int(5), Value::Int(1), Value::Null]);
         assert_eq!(wrong, Err(Refusal::Argument { position: 2, unfit: Unfit::Kind }));
@@ -142,7 +143,8 @@ mod tests {
 
     #[test]
     fn only_reads_are_harmless() {
-        let harmless = |sql: &str, rows| Statement::prepared(1, &StatementSpec::counted(sql, &[]), rows).harmless;
+        let harmless =
+            |sql: &str, rows| Statement::prepared(1, &StatementSpec::counted(sql, &[]), rows).harmless;
         assert!(harmless(" (select 1)", true) && harmless("WITH a AS (SELECT 1) SELECT * FROM a", true));
         assert!(!harmless("INSERT INTO t VALUES (1) RETURNING a", true));
         assert!(!harmless("SELECT 1 INTO @a", false));

@@ -223,9 +223,9 @@ fn integer(bytes: &[u8], unsigned: bool) -> Option<i64> {
 
 /// BIT comes with its highest byte first.
 fn integer_of_bits(bytes: &[u8]) -> Option<i64> {
-    let value = bytes.iter().try_fold(0_u64, |value, byte| {
-        (value >> 56 == 0).then(|| value << 8 | u64::from(*byte))
-    })?;
+    let value = bytes
+        .iter()
+        .try_fold(0_u64, |value, byte| (value >> 56 == 0).then(|| value << 8 | u64::from(*byte)))?;
     i64::try_from(value).ok()
 }
 

@@ -40,11 +40,13 @@ fn arguments_come_back_as_they_went() {
 
 #[test]
 fn integers_of_every_width_keep_their_sign() {
-    let int = |kind, flags, bytes: &[u8]| {
-        match super::value(&[column(kind, flags, ValueType::Int)], &row(&[Some(bytes)]), 0) {
-            Some(Value::Int(value)) => Some(value),
-            _ => None,
-        }
+    let int = |kind, flags, bytes: &[u8]| match super::value(
+        &[column(kind, flags, ValueType::Int)],
+        &row(&[Some(bytes)]),
+        0,
+    ) {
+        Some(Value::Int(value)) => Some(value),
+        _ => None,
     };
     assert_eq!(int(TINY, 0, &[0xFF]), Some(-1));
     assert_eq!(int(TINY, UNSIGNED, &[0xFF]), Some(255));

@@ -128,6 +128,8 @@ pub struct LongStatement {
     pub sql: &'static str,
     /// A query by administration that has as many rows as there are of it that run; not needed for sessions that block.
     pub running: &'static str,
+    /// How many times, some 10 ms apart, it is looked whether it still runs: [`PATIENCE`], or less where it will.
+    pub patience: u32,
 }
 
 /// A check that did not pass.
@@ -229,8 +231,8 @@ fn moment() {
     unsafe { libc::poll(&mut nothing, 1, 10) };
 }
 
-/// So many moments are enough for anything that happens at all: half a minute.
-const PATIENCE: u32 = 3_000;
+/// So many times 10 ms are enough for anything that happens at all: half a minute.
+pub const PATIENCE: u32 = 3_000;
 
 fn connect<F: Fixture>(
     fixture: &F,

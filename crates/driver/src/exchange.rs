@@ -72,7 +72,14 @@ impl Default for Exchange {
     fn default() -> Exchange {
         let mut out = vec![1; ROOM]; // touched, so that the first request faults no page
         out.clear();
-        Exchange { out, sent: 0, ends: Vec::with_capacity(PARTS), part: 0, phase: Phase::Staging, arrived: None }
+        Exchange {
+            out,
+            sent: 0,
+            ends: Vec::with_capacity(PARTS),
+            part: 0,
+            phase: Phase::Staging,
+            arrived: None,
+        }
     }
 }
 

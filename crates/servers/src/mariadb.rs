@@ -233,7 +233,9 @@ impl Server {
             self.log().display(),
             shown("start.sql")
         );
-        text.push_str("innodb_flush_log_at_trx_commit=0\ninnodb_buffer_pool_size=32M\ninnodb_log_file_size=32M\n");
+        text.push_str(
+            "innodb_flush_log_at_trx_commit=0\ninnodb_buffer_pool_size=32M\ninnodb_log_file_size=32M\n",
+        );
         // Rare resources of the kernel that tests side by side would use up.
         text.push_str("innodb_use_native_aio=0\nmax_connections=50\nskip_name_resolve=1\n");
         if self.options.tls {

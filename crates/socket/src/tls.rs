@@ -46,8 +46,7 @@ pub fn connection(mode: TlsMode, root: Option<&Path>, host: &str) -> Result<Clie
     let trust = match mode {
         TlsMode::Disable | TlsMode::Prefer | TlsMode::Require => Trust::Anyone,
         TlsMode::VerifyCa | TlsMode::VerifyFull => {
-            let path =
-                root.ok_or("no root certificate to verify the server with; add sslrootcert=FILE")?;
+            let path = root.ok_or("no root certificate to verify the server with; add sslrootcert=FILE")?;
             let (roots, given) = read_roots(path)?;
             Trust::Authorities { roots, given, check_name: mode == TlsMode::VerifyFull }
         }

@@ -1,5 +1,5 @@
 use crate::support::Directory;
-use driver::conformance::{Conflict, Fixture, LongStatement, run_all};
+use driver::conformance::{Conflict, Fixture, LongStatement, PATIENCE, run_all};
 use driver_sqlite::SqliteTarget;
 use testkit::alloc::Counts;
 use units::Outcome;
@@ -33,7 +33,7 @@ impl Fixture for Sqlite {
     fn long_statement(&self) -> Option<LongStatement> {
         let sql = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t LIMIT 10000000000) \
                    SELECT max(n) FROM t";
-        Some(LongStatement { sql, running: "" })
+        Some(LongStatement { sql, running: "", patience: PATIENCE })
     }
 }
 

@@ -31,9 +31,9 @@ fn pair<F: Fixture>(
     statements.extend(conflict.settings.iter().map(|sql| StatementSpec::counted(*sql, &[])));
     let prepared = || -> Result<<F::Target as Target>::Session, String> {
         let mut session = connect(fixture, &statements, isolation)?;
-        for index in WRITE + 1..statements.len() {
+        for (index, setting) in statements.iter().enumerate().skip(WRITE + 1) {
             let reply = Direct::new(&mut session).ask(Command::Statement { index, arguments: &[] });
-            told(reply, &session, &statements[index].sql)?;
+            told(reply, &session, &setting.sql)?;
         }
         Ok(session)
     };

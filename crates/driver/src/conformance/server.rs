@@ -55,14 +55,14 @@ pub(super) fn given_up<F: Fixture>(fixture: &F) -> Result<(), String> {
     let staged = session.stage(LONG);
     told(staged, &session, "staging")?;
     ensure(session.poll_reply().is_pending(), || "the long statement was over at once".to_owned())?;
-    until(&mut *watcher, long.running, true)?;
+    until(&mut *watcher, long.running, true, PATIENCE)?;
     drop(session);
     pinged(&mut connect(fixture, &statements, None)?)?;
-    until(&mut *watcher, long.running, false)
+    until(&mut *watcher, long.running, false, long.patience)
 }
 
-fn until(watcher: &mut dyn Administration, running: &str, wanted: bool) -> Result<(), String> {
-    for _ in 0..PATIENCE {
+fn until(watcher: &mut dyn Administration, running: &str, wanted: bool, patience: u32) -> Result<(), String> {
+    for _ in 0..patience {
         let rows = watcher.query(running).map_err(|e| e.to_string())?;
         if rows.is_empty() != wanted {
             return Ok(());
@@ -70,7 +70,7 @@ fn until(watcher: &mut dyn Administration, running: &str, wanted: bool) -> Resul
         moment();
     }
     let not = if wanted { "does not run" } else { "runs on" };
-    Err(format!("the long statement {not} after half a minute"))
+    Err(format!("the long statement {not}, as was seen {patience} times"))
 }
 
 fn interrupted<S: Session>(session: &mut S) -> Result<(), String> {
@@ -112,8 +112,7 @@ pub(super) fn restart<F: Fixture>(fixture: &F) -> Result<(), String> {
         return Ok(());
     };
     stopped?;
-    let refusals =
-        [fixture.target().connect(&statements, None).err(), fixture.target().administer().err()];
+    let refusals = [fixture.target().connect(&statements, None).err(), fixture.target().administer().err()];
     // Whatever was found, the checks after this one need the server.
     fixture.launch()?;
     let lost = Err(OpError::lost(Outcome::ConnectionLost));

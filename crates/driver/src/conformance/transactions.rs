@@ -124,8 +124,7 @@ pub(super) fn isolation_shows<F: Fixture>(fixture: &F) -> Result<(), String> {
         let look = Command::Statement { index: SELECT, arguments: &one };
         let result = exchange(&mut reader, &[Command::Begin, look]);
         told(result, &reader, "begin and select")?;
-        let reply =
-            Direct::new(&mut writer).ask(Command::Statement { index: UPDATE, arguments: &from_one });
+        let reply = Direct::new(&mut writer).ask(Command::Statement { index: UPDATE, arguments: &from_one });
         told(reply, &writer, "update")?;
         let result = exchange(&mut reader, &[look]);
         told(result, &reader, "the second select")?;
