@@ -293,7 +293,7 @@ fn arrivals(
             (intended, Some([backlog(2), backlog(3), backlog(4)]))
         }
         LoadModel::ThrottledClosed => (asked(inputs, plan, all)?, None),
-        LoadModel::Closed => return None,
+        LoadModel::Closed | LoadModel::Terminals => return None,
     };
     Some(Arrivals {
         intended,

@@ -32,6 +32,7 @@ mod observers;
 mod outliers;
 pub mod overlay;
 mod planned;
+mod predictability;
 mod pyramid;
 mod reasons;
 mod repeats;
@@ -55,6 +56,10 @@ pub use model::{
     ScopeSummary, Series, Severity, SpectrumPoint, Spreads, Verdict, VerdictState,
 };
 pub use overlay::{Overlay, OverlayOptions, overlay};
+pub use predictability::{
+    Predictability, PredictabilityCell, PredictabilityRuns, QUANTITIES as PREDICTABILITY_QUANTITIES, Removal,
+    Work, predictability,
+};
 pub use repeats::{RepeatedMeasure, RepeatedRow, across_repeats};
 pub use staleness::{LagBound, Staleness};
 pub use stated::facts;

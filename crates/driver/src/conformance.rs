@@ -18,6 +18,7 @@
 
 mod batches;
 mod conflicts;
+mod decimals;
 mod key_value;
 mod promises;
 mod server;
@@ -50,6 +51,11 @@ pub trait Fixture {
     /// What went wrong, or that the fixture can't.
     fn spoil(&self, _key: &str) -> Result<(), String> {
         Err("the fixture of a key-value target must be able to spoil a record".to_owned())
+    }
+
+    /// Whether it has exact decimals; only a store that is not a database may lack them.
+    fn has_decimals(&self) -> bool {
+        true
     }
 
     /// `CLOCK_REALTIME` in nanoseconds; needed where kernel stamps are promised.
@@ -193,6 +199,7 @@ fn checks<F: Fixture>() -> Vec<(&'static str, Check<F>)> {
         ("two sessions work side by side", batches::two_sessions),
         ("values of every type come back", statements::values_come_back),
         ("NULL comes back", statements::nulls_come_back),
+        ("decimals come back exactly", decimals::come_back),
         ("long text comes back", statements::long_text_comes_back),
         ("values end where the rows end", statements::values_end),
         ("rows and changes are counted", statements::rows_and_changes_are_counted),

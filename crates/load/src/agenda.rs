@@ -7,17 +7,22 @@ use crate::sequencer::{Planned, Sequencer};
 use crate::session::Conditions;
 use crate::spec::{LONGEST_VISIT, Model, Think};
 use crate::stamped::Stamps;
+use crate::terminals::{Asked, Terminals};
 use clock::Clock;
 use record::{RawSample, flags};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use units::{Nanos, Outcome, Rng, Ticks};
 use workload::OpId;
+use workload::users::NOBODY;
 
 /// The request that a session holds, and when it is due.
 pub(crate) struct Held {
     pub(crate) seq: u64,
     pub(crate) ticket: u64,
     pub(crate) op: OpId,
+    /// Who asks, of a load of terminals.
+    pub(crate) user: u32,
     pub(crate) phase: u8,
     /// The schedule's time; NONE in closed loops.
     pub(crate) intended: Ticks,
@@ -73,12 +78,19 @@ impl Agenda {
         let think = match &spec.model {
             Model::PartlyOpen { visit, .. } => visit.think,
             Model::Closed { think } => *think,
-            Model::Open { .. } | Model::ThrottledClosed => Think::None,
+            Model::Open { .. } | Model::ThrottledClosed | Model::Terminals => Think::None,
         };
         let closed = matches!(spec.model, Model::Closed { .. } | Model::ThrottledClosed);
         let made_when_claimed = local.shared.made_when_claimed.is_some();
-        let held =
-            Held { seq: 0, ticket: 0, op: OpId(0), phase: 0, intended: Ticks::NONE, due: conditions.lead_in };
+        let held = Held {
+            seq: 0,
+            ticket: 0,
+            op: OpId(0),
+            user: NOBODY,
+            phase: 0,
+            intended: Ticks::NONE,
+            due: conditions.lead_in,
+        };
         Agenda {
             held,
             session,
@@ -104,6 +116,9 @@ impl Agenda {
         }
         if let Some((seq, planned)) = self.visit.pop() {
             return self.go_on_with_visit(seq, planned, local);
+        }
+        if let Some(terminals) = &local.shared.terminals {
+            return self.take_user(terminals, local);
         }
         if self.phased {
             match self.wait_for_admission(task, local).await {
@@ -135,6 +150,18 @@ impl Agenda {
         self.fill_in(seq, planned);
         self.held.intended = self.next_due;
         self.held.due = self.next_due;
+        true
+    }
+
+    /// The next user's request.
+    fn take_user<C: Clock, K: Sink>(&mut self, terminals: &Terminals, local: &Local<'_, C, K>) -> bool {
+        let stop_at = local.shared.stop_at.load(Ordering::Relaxed);
+        let stop = stop_at.saturating_sub(self.lead_in.0);
+        let Some(asked) = terminals.take(stop) else { return false };
+        let due = Ticks(self.lead_in.0 + asked.at);
+        let phase = local.shared.phase_at(due);
+        let Asked { seq, ticket, op, user, .. } = asked;
+        self.held = Held { seq, ticket, op, user, phase, intended: due, due };
         true
     }
 
@@ -290,16 +317,24 @@ impl Agenda {
     /// Whether no request can come to this session any more.
     pub(crate) fn nothing_left<C: Clock, K: Sink>(&self, local: &Local<'_, C, K>) -> bool {
         let closed = || self.closed && (local.shared.stopping() || local.clock.now() >= self.end);
-        self.visit.is_empty() && (local.shared.schedule.exhausted() || closed())
+        let over = || match &local.shared.terminals {
+            Some(terminals) => local.shared.stopping() || terminals.is_over(),
+            None => local.shared.schedule.exhausted(),
+        };
+        self.visit.is_empty() && (over() || closed())
     }
 
-    /// Sets when the next request of a visit or of a closed session is due.
+    /// Sets when the next request of a visit, of a closed session or of the user who was answered is due.
     #[inline]
     pub(crate) fn think<C: Clock, K: Sink>(&mut self, local: &Local<'_, C, K>) {
         self.next_due = self.free;
         if !matches!(self.think, Think::None) {
             let think = self.think.draw(&mut self.think_rng);
             self.next_due.0 += local.clock.ticks_in(think);
+        }
+        if let Some(terminals) = &local.shared.terminals {
+            let answered = self.free.0.saturating_sub(self.lead_in.0);
+            terminals.answered(self.held.user, answered, &local.clock);
         }
     }
 

@@ -10,6 +10,7 @@ use crate::sequencer::Sequencer;
 use crate::session::{Conditions, Happenings, run_session};
 use crate::spec::{LoadSpec, SpecError};
 use crate::supervisor::{RING_BITS, Supervisor, has_visits};
+use crate::terminals::Terminals;
 use crate::threads::{SystemThreads, Threads};
 use crate::worker::{Tasks, run_worker};
 use clock::{Clock, LiveClock};
@@ -124,8 +125,9 @@ pub(crate) fn run_with<T: Target, W: Workload>(
     assert_eq!(subject.sessions.len(), spec.sessions as usize);
     let sequencer = Sequencer::new(spec, subject.workload.tickets()).map_err(EngineError::Spec)?;
     let lead_in = Ticks(clock.now().0 + clock.ticks_in(LEAD_IN));
+    let terminals = Terminals::of(spec, subject.workload, &clock).map_err(EngineError::Spec)?;
     let made_when_claimed = Sequencer::made_when_claimed(spec, subject.workload.tickets());
-    let shared = shared_state(spec, clock, lead_in, made_when_claimed.map_err(EngineError::Spec)?);
+    let shared = shared_state(spec, clock, lead_in, made_when_claimed.map_err(EngineError::Spec)?, terminals);
     let mut writer = Writer::new(sequencer);
     writer.prefill(&shared.schedule);
     let mut rest = producers.pop().expect("counted above");
@@ -248,6 +250,7 @@ fn shared_state(
     clock: LiveClock,
     lead_in: Ticks,
     made_when_claimed: Option<Mutex<Sequencer>>,
+    terminals: Option<Terminals>,
 ) -> Shared {
     let mut end = Nanos::ZERO;
     let phase_ends = spec
@@ -264,6 +267,7 @@ fn shared_state(
         abandon: AtomicBool::new(false),
         session_limits: session_limits(spec),
         made_when_claimed,
+        terminals,
         phase_ends,
         alive: AtomicU64::new(u64::from(spec.sessions)),
     }

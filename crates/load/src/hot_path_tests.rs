@@ -21,6 +21,7 @@ use crate::sequencer::Sequencer;
 use crate::session::{Conditions, run_session};
 use crate::simulate::Losses;
 use crate::spec::{LoadSpec, Model, Pacing, Think};
+use crate::terminals::Terminals;
 use crate::unit_doubles::{Nobody, shared};
 use crate::worker::{Tasks, run_worker};
 use clock::{Clock, ClockChoice, LiveClock};
@@ -35,7 +36,8 @@ use std::sync::Mutex;
 use testkit::alloc::{CountingAlloc, Counts};
 use testkit::syscalls::{Violation, no_syscalls, only_syscalls_on_threads};
 use units::{Nanos, Outcome, Ticks};
-use workload::Workload;
+use workload::users::{Turn, Users};
+use workload::{OpId, Workload};
 
 #[global_allocator]
 static ALLOCATOR: CountingAlloc = CountingAlloc;
@@ -82,6 +84,23 @@ impl Workload for Observed {
         }
         Ok(Outcome::Ok)
     }
+
+    fn users(&self) -> Option<Box<dyn Users>> {
+        Some(Box::new(Restless))
+    }
+}
+
+/// A thousand users who neither think nor key in.
+struct Restless;
+
+impl Users for Restless {
+    fn count(&self) -> u32 {
+        1_000
+    }
+
+    fn next(&mut self, _user: u32) -> Turn {
+        Turn { op: OpId(0), keying: Nanos::ZERO, thinking: Nanos::ZERO }
+    }
 }
 
 const REQUESTS: u64 = 100_000;
@@ -107,14 +126,18 @@ fn open() -> LoadSpec {
     spec(Model::Open { process: Process::Poisson }, "100s@1000000/s")
 }
 
+fn terminals() -> LoadSpec {
+    spec(Model::Terminals, "100s")
+}
+
 /// A blocking session has a worker of its own, at which the supervisor looks.
 fn blocking(spec: LoadSpec) -> LoadSpec {
     LoadSpec { sessions: 1, ..spec }
 }
 
 /// Each kind of load on each kind of worker: polled with four sessions, blocking with one.
-fn cases() -> [LoadSpec; 4] {
-    [closed(), open(), blocking(closed()), blocking(open())]
+fn cases() -> [LoadSpec; 6] {
+    [closed(), open(), terminals(), blocking(closed()), blocking(open()), blocking(terminals())]
 }
 
 /// What the workers of a load have in common, with the whole schedule written.
@@ -131,8 +154,9 @@ struct Ground {
 impl Ground {
     fn new(spec: &LoadSpec, misdeed: Misdeed) -> Ground {
         let clock = clock::calibrate(ClockChoice::Auto).unwrap().start();
-        let shared = shared(1 << 18, spec.sessions);
         let workload = Observed(misdeed);
+        let terminals = Terminals::of(spec, &workload, &clock).unwrap();
+        let shared = Shared { terminals, ..shared(1 << 18, spec.sessions) };
         let mut writer = Writer::new(Sequencer::new(spec, workload.tickets()).unwrap());
         assert!(writer.prefill(&shared.schedule), "the ring must hold the whole schedule");
         let watched = (spec.sessions == 1).then(|| Watched::new(None));
@@ -250,7 +274,8 @@ fn two_workers_call_nothing_of_the_system() {
     }
 }
 
-/// As `cases`, and all requests of the open loop are due at once: none is claimed and then waited for.
+/// As `cases`, and all requests of the open loop are due at once: none is claimed and then waited for. Without terminals,
+/// whose queue is behind a lock: who asks a question in a dozen seconds can wait for it.
 #[cfg(target_arch = "x86_64")]
 fn cases_without_waits() -> [LoadSpec; 4] {
     let open = spec(Model::Open { process: Process::Poisson }, "100s@1000000000/s");

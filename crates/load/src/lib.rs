@@ -46,6 +46,7 @@ pub mod simulate;
 mod spec;
 mod stamped;
 mod supervisor;
+mod terminals;
 mod threads;
 mod timers;
 #[cfg(test)]

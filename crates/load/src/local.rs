@@ -2,6 +2,7 @@
 
 use crate::schedule::Schedule;
 use crate::sequencer::Sequencer;
+use crate::terminals::Terminals;
 use crate::timers::Timers;
 use clock::Clock;
 use driver::{Canceller, Session};
@@ -64,6 +65,8 @@ pub(crate) struct Shared {
     pub(crate) session_limits: Option<Vec<u32>>,
     /// Where requests come from that are made when they are claimed. Nobody claims from the schedule then.
     pub(crate) made_when_claimed: Option<Mutex<Sequencer>>,
+    /// Users whose requests are made when they are claimed. Nobody claims from the schedule then.
+    pub(crate) terminals: Option<Terminals>,
     /// When each phase ends, in ticks since the epoch; closed loops tell the phase by it.
     pub(crate) phase_ends: Vec<Ticks>,
     /// Sessions that are connected at present.
@@ -361,6 +364,7 @@ mod tests {
             abandon: AtomicBool::new(false),
             session_limits: None,
             made_when_claimed: None,
+            terminals: None,
             phase_ends: vec![Ticks(u64::MAX / 2)],
             alive: AtomicU64::new(2),
         };

@@ -7,6 +7,7 @@ use clock::{Clock, LiveClock};
 use record::{NO_SESSION, Producer, RawSample};
 use std::sync::atomic::Ordering;
 use units::{Nanos, Outcome, Ticks};
+use workload::OpId;
 
 /// Looks at a full ring, 1 ms apart, after which its recorder counts as dead: five seconds.
 const PATIENCE: u32 = 5_000;
@@ -36,25 +37,36 @@ pub(crate) fn record_never_sent(
     let last_due = if shared.stopping() { stopped } else { spec.duration() };
     let mut count = 0;
     let mut patient = Patient::new(ring, || clock::pause(Nanos::from_millis(1)));
-    writer.leftovers(&shared.schedule, last_due, |seq, planned| {
-        let Some(offset) = planned.intended else { return };
+    let mut record = |seq: u64, at: u64, op: OpId, phase: Option<u8>| {
+        let intended = Ticks(span.started.0 + at);
         count += 1;
         patient.push(RawSample {
-            intended: Ticks(span.started.0 + clock.ticks_in(offset)),
+            intended,
             ready: Ticks::NONE,
             sent: Ticks::NONE,
             completed: span.ended,
             arrived_realtime_ns: u64::MAX,
             seq,
             session: NO_SESSION,
-            op: planned.op.0,
+            op: op.0,
             outcome: Outcome::Unfinished.code(),
             retries: 0,
-            phase: planned.phase,
+            phase: phase.unwrap_or_else(|| shared.phase_at(intended)),
             flags: 0,
             reserved: 0,
         });
-    });
+    };
+    match &shared.terminals {
+        Some(terminals) => {
+            let last_due = clock.ticks_in(last_due);
+            terminals.leftovers(last_due).for_each(|asked| record(asked.seq, asked.at, asked.op, None));
+        }
+        None => writer.leftovers(&shared.schedule, last_due, |seq, planned| {
+            if let Some(at) = planned.intended {
+                record(seq, clock.ticks_in(at), planned.op, Some(planned.phase));
+            }
+        }),
+    }
     count
 }
 

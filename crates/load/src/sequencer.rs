@@ -80,7 +80,7 @@ impl Sequencer {
         spec.check()?;
         let process = match &spec.model {
             Model::Open { process } | Model::PartlyOpen { process, .. } => Some(process.clone()),
-            Model::Closed { .. } | Model::ThrottledClosed => None,
+            Model::Closed { .. } | Model::ThrottledClosed | Model::Terminals => None,
         };
         let profile = spec.profile();
         let arrivals =

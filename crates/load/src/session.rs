@@ -8,7 +8,6 @@ use clock::Clock;
 use driver::{OpError, Session};
 use std::sync::atomic::Ordering;
 use units::{Nanos, Outcome, Ticks};
-use workload::users::NOBODY;
 use workload::{Request, Workload};
 
 /// How a lost session is replaced: asked once, then polled until it is there.
@@ -70,7 +69,7 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
     while agenda.next(task, local).await {
         let held = &agenda.held;
         let (seq, op, ticket) = (held.seq, held.op, held.ticket);
-        conditions.workload.plan(Request { seq, op, ticket, user: NOBODY }, &mut plan);
+        conditions.workload.plan(Request { seq, op, ticket, user: held.user }, &mut plan);
         let mut conversation = Stamped::new(&mut session, local, task, held.due);
         let mut result = conditions.workload.run(&plan, &mut conversation).await;
         if conversation.withheld() == Withheld::CalledOff {

@@ -12,6 +12,7 @@ use crate::sequencer::Sequencer;
 use crate::session::{Conditions, Happenings, Replacement, run_session};
 use crate::spec::{LoadSpec, SpecError};
 use crate::supervisor::{STOP_AHEAD, has_visits};
+use crate::terminals::Terminals;
 use crate::worker::Tasks;
 use clock::{Clock, SimClock};
 use driver::{Command, KernelStamp, OpError, Reply, Session, ValueRef};
@@ -220,7 +221,11 @@ pub fn simulate_interrupted<W: Workload>(
     stop: Option<Nanos>,
 ) -> Result<Simulated, SpecError> {
     let mut writer = Writer::new(Sequencer::new(spec, workload.tickets())?);
-    let shared = shared_state(spec, Sequencer::made_when_claimed(spec, workload.tickets())?);
+    let shared = shared_state(
+        spec,
+        Sequencer::made_when_claimed(spec, workload.tickets())?,
+        Terminals::of(spec, workload, &SimClock::new())?,
+    );
     writer.prefill(&shared.schedule);
     let world = Arc::new(Mutex::new(World {
         now: Nanos::ZERO,
@@ -270,7 +275,11 @@ pub fn simulate_interrupted<W: Workload>(
     Ok(Simulated { samples, ended: Nanos(clock.now().0), connections_lost: losses.0.get() })
 }
 
-fn shared_state(spec: &LoadSpec, made_when_claimed: Option<Mutex<Sequencer>>) -> Shared {
+fn shared_state(
+    spec: &LoadSpec,
+    made_when_claimed: Option<Mutex<Sequencer>>,
+    terminals: Option<Terminals>,
+) -> Shared {
     let mut end = Nanos::ZERO;
     let phase_ends = spec.phases.iter().map(|p| {
         end = end + p.duration;
@@ -282,6 +291,7 @@ fn shared_state(spec: &LoadSpec, made_when_claimed: Option<Mutex<Sequencer>>) ->
         abandon: AtomicBool::new(false),
         session_limits: session_limits(spec),
         made_when_claimed,
+        terminals,
         phase_ends: phase_ends.collect(),
         alive: AtomicU64::new(u64::from(spec.sessions)),
     }

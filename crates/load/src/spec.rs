@@ -122,6 +122,8 @@ pub enum Model {
     },
     /// Closed, each session keeping a schedule of its own as well as it can; sessions start staggered.
     ThrottledClosed,
+    /// The workload's own users, with keying and think times, on as many sessions as there are.
+    Terminals,
 }
 
 impl Model {
@@ -132,6 +134,7 @@ impl Model {
             Model::PartlyOpen { .. } => record::LoadModel::PartlyOpen,
             Model::Closed { .. } => record::LoadModel::Closed,
             Model::ThrottledClosed => record::LoadModel::ThrottledClosed,
+            Model::Terminals => record::LoadModel::Terminals,
         }
     }
 
@@ -145,6 +148,7 @@ impl Model {
             ),
             Model::Closed { think } => format!("think {think}"),
             Model::ThrottledClosed => "constant per session, staggered".to_owned(),
+            Model::Terminals => "keying and think times of the workload’s own".to_owned(),
         }
     }
 }
@@ -235,7 +239,8 @@ impl LoadSpec {
         if self.phases.is_empty() || self.phases.len() > 200 {
             return fail(format!("{} phases: must be in 1..200", self.phases.len()));
         }
-        let needs_rate = !matches!(self.model, Model::Closed { .. });
+        self.check_terminals()?;
+        let needs_rate = !matches!(self.model, Model::Closed { .. } | Model::Terminals);
         // Warm-ups last: a rate that is missing there is missing in the phase that they copy, too.
         let measured = self.phases.iter().filter(|p| !p.warm_up);
         for phase in measured.chain(self.phases.iter().filter(|p| p.warm_up)) {
@@ -263,6 +268,27 @@ impl LoadSpec {
             && !(1.0..=100.0).contains(&visit.mean_requests)
         {
             return fail(format!("--visit {}: must be in 1..100 requests", visit.mean_requests));
+        }
+        Ok(())
+    }
+
+    /// What a load of terminals can't have.
+    fn check_terminals(&self) -> Result<(), SpecError> {
+        if self.model != Model::Terminals {
+            return Ok(());
+        }
+        for phase in &self.phases {
+            let surplus = [
+                (phase.rate.is_some(), "a rate: terminals ask when they have thought"),
+                (phase.mix.is_some(), "a mix: terminals draw from a deck"),
+                (phase.sessions.is_some(), "sessions of its own: terminals share all of them"),
+            ];
+            if let Some((_, what)) = surplus.iter().find(|(has, _)| *has) {
+                return Err(SpecError(format!(
+                    "phase `{}`: it has {what}; drop it, or the terminals",
+                    phase.name
+                )));
+            }
         }
         Ok(())
     }

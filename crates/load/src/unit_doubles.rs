@@ -25,6 +25,7 @@ pub(crate) fn shared(slots: usize, sessions: u32) -> Shared {
         abandon: AtomicBool::new(false),
         session_limits: None,
         made_when_claimed: None,
+        terminals: None,
         // Far away, and still no overflow when something is added to it.
         phase_ends: vec![Ticks(u64::MAX / 2)],
         alive: AtomicU64::new(u64::from(sessions)),

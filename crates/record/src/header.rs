@@ -13,16 +13,25 @@ pub enum LoadModel {
     Closed,
     /// Closed, with a schedule per session that it tries to keep (YCSB's `target`).
     ThrottledClosed,
+    /// Users who wait for their answer, think, key in and ask again, on any number of sessions (TPC-C's terminals). When one
+    /// asks is when his request is intended, so that there is a response time; but who waits does not ask, so that a slow
+    /// database is asked less.
+    Terminals,
 }
 
 impl LoadModel {
     /// All models.
-    pub const ALL: [LoadModel; 4] =
-        [LoadModel::Open, LoadModel::PartlyOpen, LoadModel::Closed, LoadModel::ThrottledClosed];
+    pub const ALL: [LoadModel; 5] = [
+        LoadModel::Open,
+        LoadModel::PartlyOpen,
+        LoadModel::Closed,
+        LoadModel::ThrottledClosed,
+        LoadModel::Terminals,
+    ];
 
-    /// Only an open or partly open load has response times.
+    /// Only loads whose requests have an intended start have response times: open, partly open, of terminals.
     pub fn has_response_time(self) -> bool {
-        matches!(self, LoadModel::Open | LoadModel::PartlyOpen)
+        matches!(self, LoadModel::Open | LoadModel::PartlyOpen | LoadModel::Terminals)
     }
 
     /// The name in text and recordings.
@@ -32,6 +41,7 @@ impl LoadModel {
             LoadModel::PartlyOpen => "partly open loop",
             LoadModel::Closed => "closed loop",
             LoadModel::ThrottledClosed => "throttled closed loop",
+            LoadModel::Terminals => "terminals",
         }
     }
 }

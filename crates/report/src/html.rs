@@ -17,6 +17,7 @@ mod floor;
 mod head;
 mod jvm;
 mod markup;
+mod predictability;
 mod prove;
 mod server_log;
 mod staleness;
@@ -26,6 +27,7 @@ mod tell_tale;
 mod truth;
 
 pub use floor::floor_page;
+pub use predictability::predictability_page;
 pub use prove::prove_page;
 pub use tell_tale::tell_tale_page;
 

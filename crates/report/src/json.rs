@@ -5,6 +5,7 @@
 mod attribution;
 mod floor;
 mod jvm;
+mod predictability;
 mod prove;
 mod server_log;
 mod staleness;
@@ -14,6 +15,7 @@ mod truth;
 
 pub use attribution::attribution_document;
 pub use floor::floor_document;
+pub use predictability::predictability;
 pub use prove::proof;
 pub use stated::stated_comparison;
 pub use tell_tale::tell_tale;

@@ -8,6 +8,7 @@ pub mod html;
 pub mod json;
 mod jvm;
 mod logs;
+pub mod predictability;
 pub mod prove;
 mod server_log;
 mod staleness;

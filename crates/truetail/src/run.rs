@@ -9,7 +9,7 @@ use analysis::{Analysis, Verdict};
 use anyhow::{Context, bail};
 use clock::{Clock, LiveClock};
 use driver::{Dialect, Execution, Target, TargetFacts, TargetUrl};
-use load::{LoadSpec, LoadTotals, Subject};
+use load::{LoadSpec, LoadTotals, Model, Subject};
 use record::{
     Consumer, EndOfRun, Ending, EventKind, EventSink, Finished, Producer, RecordedVerdict, Recorder,
     RecorderConfig, Recording,
@@ -178,7 +178,7 @@ impl Action for RunAction<'_> {
     type Output = Done;
 
     fn with<T: Target, W: Workload>(self, target: &T, mut workload: W) -> anyhow::Result<Done> {
-        let spec = self.options.load_spec(&workload.operations())?;
+        let spec = with_terminals(self.options.load_spec(&workload.operations())?, &workload)?;
         let isolation = self.options.isolation()?;
         let interval = self.options.report_interval()?;
         let calibration = clock::calibrate(self.options.clock()?)?;
@@ -321,6 +321,20 @@ fn set_phase_spans(recorder: &Recorder, spec: &LoadSpec, clock: LiveClock, total
         (begin, last) = (planned, Ticks(last.0.max(end.0)));
     }
     last
+}
+
+/// A session more than there are terminals would carry nothing: no more are connected.
+fn with_terminals<W: Workload>(spec: LoadSpec, workload: &W) -> anyhow::Result<LoadSpec> {
+    if spec.model != Model::Terminals {
+        return Ok(spec);
+    }
+    let Some(users) = workload.users() else {
+        bail!(
+            "--tpcc-terminals spec: workload {} has no terminals; `--workload tpcc` has",
+            workload.facts().name
+        );
+    };
+    Ok(LoadSpec { sessions: spec.sessions.min(users.count()), ..spec })
 }
 
 /// Verifies the data set where it has one; an inability to verify is a broken check.

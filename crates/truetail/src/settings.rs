@@ -87,6 +87,12 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) visit: Option<f64>,
 
+    /// TPC-C's terminals: `spec` is ten a warehouse with keying and think times, on any number of sessions;
+    /// `unlimited` has none, and --rate or --closed decide [default: unlimited]
+    #[arg(long, value_name = "HOW", help_heading = "Load")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tpcc_terminals: Option<String>,
+
     /// Phases and ramps: '30s@1000/s, 10s@1000..5000/s, 30s@5000/s sessions=16 mix=A=1+B=2'
     #[arg(long, value_name = "PHASES", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -296,6 +302,7 @@ impl RunOptions {
             closed,
             think,
             visit,
+            tpcc_terminals,
             phases,
             sessions,
             threads,
@@ -335,10 +342,11 @@ impl RunOptions {
         fill(&mut self.scale, 1.0);
         fill(&mut self.closed, false);
         let trace = self.arrivals.as_deref().is_some_and(|a| a.starts_with("trace:"));
-        if self.closed == Some(false) && self.phases.is_none() && !trace {
+        let has_rate = self.closed == Some(false) && !self.has_terminals();
+        if has_rate && self.phases.is_none() && !trace {
             fill(&mut self.rate, "2000/s".to_owned());
         }
-        if self.closed == Some(false) {
+        if has_rate {
             fill(&mut self.arrivals, "poisson".to_owned());
         }
         if self.closed == Some(true) || self.visit.is_some() {

@@ -1,7 +1,7 @@
 //! The table and the statements that the checks use.
 
 use super::{Fixture, connect};
-use crate::{Administration, Decimal, Dialect, Session, StatementSpec, Target, Value, ValueType};
+use crate::{Administration, Dialect, Session, StatementSpec, Target, Value, ValueType};
 
 pub(super) const NAME: &str = "truetail_conformance";
 
@@ -12,14 +12,8 @@ pub(super) const UPDATE: usize = 3;
 pub(super) const DELETE: usize = 4;
 
 /// Columns in the order of the table.
-pub(super) const COLUMNS: [ValueType; 6] = [
-    ValueType::Int,
-    ValueType::Int,
-    ValueType::Float,
-    ValueType::Text,
-    ValueType::Timestamp,
-    ValueType::Decimal(2),
-];
+pub(super) const COLUMNS: [ValueType; 5] =
+    [ValueType::Int, ValueType::Int, ValueType::Float, ValueType::Text, ValueType::Timestamp];
 
 /// All statements, in the order of the constants above.
 pub(super) fn statements(dialect: Dialect) -> Vec<StatementSpec> {
@@ -29,7 +23,7 @@ pub(super) fn statements(dialect: Dialect) -> Vec<StatementSpec> {
     vec![
         StatementSpec::counted(format!("INSERT INTO {NAME} VALUES ({})", values.join(", ")), &COLUMNS),
         StatementSpec::kept(
-            format!("SELECT id, number, ratio, words, moment, price FROM {NAME} WHERE id = {}", p(1)),
+            format!("SELECT id, number, ratio, words, moment FROM {NAME} WHERE id = {}", p(1)),
             &[int],
             &COLUMNS,
         ),
@@ -43,7 +37,7 @@ pub(super) fn statements(dialect: Dialect) -> Vec<StatementSpec> {
 }
 
 /// A row whose every value differs from every other row's.
-pub(super) fn row(id: i64) -> [Value<'static>; 6] {
+pub(super) fn row(id: i64) -> [Value<'static>; 5] {
     let number = id.wrapping_mul(0x0123_4567_89AB_CDEF);
     [
         Value::Int(id),
@@ -51,7 +45,6 @@ pub(super) fn row(id: i64) -> [Value<'static>; 6] {
         Value::Float(id as f64 / 7.0),
         Value::Text("grüße 🦀"),
         Value::Timestamp(1_700_000_000_000_000 + id),
-        Value::Decimal(Decimal { unscaled: 7 * id - 100, scale: 2 }),
     ]
 }
 
@@ -61,15 +54,14 @@ pub(super) fn fresh<F: Fixture>(fixture: &F, count: i64) -> Result<Box<dyn Admin
     let dialect = fixture.target().dialect();
     let script = format!(
         "DROP TABLE IF EXISTS {NAME}; CREATE TABLE {NAME} (id INTEGER PRIMARY KEY, number BIGINT, \
-         ratio DOUBLE PRECISION, words {}, moment {}, price {})",
+         ratio DOUBLE PRECISION, words {}, moment {})",
         dialect.text(),
-        dialect.timestamp(),
-        dialect.decimal(18, 2)
+        dialect.timestamp()
     );
     administration.script(&script).map_err(|e| format!("script: {e}"))?;
     let mut next = 1;
     let loaded = administration
-        .bulk(NAME, &["id", "number", "ratio", "words", "moment", "price"], &mut |push| {
+        .bulk(NAME, &["id", "number", "ratio", "words", "moment"], &mut |push| {
             if next > count {
                 return false;
             }

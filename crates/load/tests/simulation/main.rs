@@ -5,6 +5,7 @@ mod doubles;
 mod endings;
 mod phases;
 mod pings;
+mod terminals;
 
 use driver::OpError;
 use load::arrivals::Process;

@@ -13,6 +13,9 @@ impl RunOptions {
             Some(text) => Think::parse(text).map_err(|e| anyhow!("--think: {e}"))?,
             None => Think::None,
         };
+        if self.terminals()? {
+            return self.model_of_terminals();
+        }
         if self.closed == Some(true) {
             if self.visit.is_some() {
                 bail!("--visit with --closed: a partly open load is not closed; drop one of them");
@@ -38,6 +41,37 @@ impl RunOptions {
                 bail!("--think: an open loop has none; add --closed, or --visit for a partly open load")
             }
             None => Ok(Model::Open { process }),
+        }
+    }
+
+    /// Whether the workload's terminals decide when requests are made. For defaults, which are filled in before anything is
+    /// checked.
+    pub(super) fn has_terminals(&self) -> bool {
+        self.terminals().unwrap_or(false)
+    }
+
+    fn terminals(&self) -> anyhow::Result<bool> {
+        match self.tpcc_terminals.as_deref() {
+            None | Some("unlimited") => Ok(false),
+            Some("spec") => Ok(true),
+            Some(other) => bail!("--tpcc-terminals {other}: there are `spec` and `unlimited`"),
+        }
+    }
+
+    fn model_of_terminals(&self) -> anyhow::Result<Model> {
+        let surplus = [
+            (self.closed == Some(true), "--closed"),
+            (self.visit.is_some(), "--visit"),
+            (self.arrivals.is_some(), "--arrivals"),
+            (self.rate.is_some(), "--rate"),
+            (self.think.is_some(), "--think"),
+            (self.mix.is_some(), "--mix"),
+        ];
+        match surplus.iter().find(|(has, _)| *has) {
+            Some((_, flag)) => bail!(
+                "{flag} with --tpcc-terminals spec: what terminals ask, and when, is in the specification; drop one of them"
+            ),
+            None => Ok(Model::Terminals),
         }
     }
 

@@ -229,8 +229,8 @@ pub(super) fn note_created(
 ) -> Result<(), ConnectError> {
     if !administration.table_exists(PARTS)? {
         administration.script(&format!(
-            "CREATE TABLE {PARTS} (workload varchar(190), part bigint, loaded bigint NOT NULL, \
-             PRIMARY KEY (workload, part))"
+            "CREATE TABLE {PARTS} (name varchar(190) PRIMARY KEY, workload text NOT NULL, part bigint NOT NULL, \
+             loaded bigint NOT NULL)"
         ))?;
     }
     note(administration, dataset, CREATED, 0)
@@ -254,7 +254,7 @@ fn note(
 ) -> Result<(), ConnectError> {
     let workload = dataset.marker().workload;
     administration.script(&format!(
-        "INSERT INTO {PARTS} (workload, part, loaded) VALUES ('{}', {part}, {rows})",
+        "INSERT INTO {PARTS} (name, workload, part, loaded) VALUES ('{part} {0}', '{0}', {part}, {rows})",
         quoted(&workload)
     ))
 }
