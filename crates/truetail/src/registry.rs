@@ -5,6 +5,7 @@ use crate::settings::ClientNumber;
 use anyhow::{Context, anyhow, bail};
 use driver::{Target, TargetUrl};
 use driver_echo::EchoTarget;
+use driver_mysql::MySqlTarget;
 use driver_null::NullTarget;
 use driver_postgres::PostgresTarget;
 use driver_redis::RedisTarget;
@@ -31,8 +32,8 @@ pub(crate) struct TargetEntry {
     pub(crate) summary: &'static str,
     /// Whether it has key-value operations instead of SQL.
     pub(crate) key_value: bool,
-    /// The protocol, of those that the simulated store speaks; `None` in process, and for `echo:`, whose server is not
-    /// a store: what its driver does unasked is tested with it. `prove --driver-traps` runs every driver that has one.
+    /// The protocol, of those that the simulated store speaks; `None` in process, for MariaDB's and MySQL's, which it
+    /// does not speak, and for `echo:`, whose server is not a store: what its driver does unasked is tested with it. `prove --driver-traps` runs every driver that has one.
     pub(crate) speaks: Option<Protocol>,
     open: fn(&TargetUrl) -> anyhow::Result<AnyTarget>,
 }
@@ -74,6 +75,7 @@ any!(
     Echo(EchoTarget),
     Sqlite(SqliteTarget),
     Postgres(PostgresTarget),
+    MySql(MySqlTarget),
     Redis(RedisTarget)
 );
 /// The targets. The greppable table.
@@ -91,6 +93,13 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
         key_value: false,
         speaks: Some(Protocol::Postgres),
         open: |url| Ok(PostgresTarget::from_url(url)?.into()),
+    },
+    TargetEntry {
+        schemes: &["mysql", "mariadb"],
+        summary: "mysql://USER@HOST:PORT/DB or mysql:///DB?socket=PATH; MariaDB, MySQL; native, TLS by ?sslmode=",
+        key_value: false,
+        speaks: None,
+        open: |url| Ok(MySqlTarget::from_url(url)?.into()),
     },
     TargetEntry {
         schemes: &["redis"],
@@ -212,6 +221,7 @@ pub(crate) fn with<A: Action>(
         AnyTarget::Echo(target) => action.with(target, workload),
         AnyTarget::Sqlite(target) => action.with(target, workload),
         AnyTarget::Postgres(target) => action.with(target, workload),
+        AnyTarget::MySql(target) => action.with(target, workload),
         AnyTarget::Redis(target) => action.with(target, workload),
     }
 }

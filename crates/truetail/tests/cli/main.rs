@@ -17,6 +17,7 @@ mod imported_rates;
 mod interrupted;
 mod json;
 mod jvm;
+mod mariadb;
 mod merged;
 mod models;
 mod observed;
