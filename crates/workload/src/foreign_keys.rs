@@ -80,11 +80,7 @@ pub(crate) fn check(
     Ok(CheckResult {
         name: "every reference leads to a row".to_owned(),
         passed: broken.is_empty(),
-        detail: if broken.is_empty() {
-            format!("{} references hold", keys.len())
-        } else {
-            broken.join("; ")
-        },
+        detail: if broken.is_empty() { format!("{} references hold", keys.len()) } else { broken.join("; ") },
     })
 }
 

@@ -25,7 +25,8 @@ impl Database {
         let url = format!("sqlite:{}/test.db?synchronous=off", directory.display());
         let target = SqliteTarget::from_url(&TargetUrl::parse(&url).unwrap()).unwrap();
         let connect = || target.administer();
-        let loader = Loader { connect: &connect, dialect: Dialect::Sqlite, connections: 1, progress: &|_| () };
+        let loader =
+            Loader { connect: &connect, dialect: Dialect::Sqlite, connections: 1, progress: &|_| () };
         let loading = loader.load(dataset).unwrap();
         assert_eq!(loading.written, dataset.rows(), "what is announced is written");
         Database { directory, target }

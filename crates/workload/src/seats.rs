@@ -187,7 +187,9 @@ impl Seats {
                 let customer = customer.filter(|number| *number < self.world.customers);
                 let (Some(place), Some(seat), Some(customer)) = (place, seat, customer) else {
                     let found = format!("flight `{}`, seat `{}`, customer `{}`", text(0), text(1), text(2));
-                    return Err(format!("seats: a reservation of {found} is not of this data set; load it again"));
+                    return Err(format!(
+                        "seats: a reservation of {found} is not of this data set; load it again"
+                    ));
                 };
                 book.set(*place, seat, customer);
             }
@@ -251,8 +253,9 @@ impl Workload for Seats {
 
     fn observe(&mut self, administration: &mut dyn Administration) -> Result<(), String> {
         self.observed = Some(self.reserved(administration)?);
-        let highest = crate::foreign_keys::number(administration, "SELECT coalesce(max(r_id), 0) FROM reservation")
-            .map_err(|error| format!("seats: {error}"))?;
+        let highest =
+            crate::foreign_keys::number(administration, "SELECT coalesce(max(r_id), 0) FROM reservation")
+                .map_err(|error| format!("seats: {error}"))?;
         self.next_reservation = self.next_reservation.max(highest as i64 + 1);
         Ok(())
     }

@@ -60,7 +60,9 @@ impl EpinionsConfig {
             config.set(name, value)?;
         }
         if config.benchbase && config.pairs == Pairs::Existing {
-            return Err("epinions: pairs=existing is not what compat=benchbase does; leave one out".to_owned());
+            return Err(
+                "epinions: pairs=existing is not what compat=benchbase does; leave one out".to_owned()
+            );
         }
         Ok(config)
     }
@@ -101,10 +103,7 @@ impl EpinionsConfig {
     /// What a recording states.
     pub(crate) fn parameters(&self) -> Vec<(String, String)> {
         let compat = if self.benchbase { "benchbase" } else { "none" };
-        vec![
-            ("pairs".to_owned(), self.pairs.name().to_owned()),
-            ("compat".to_owned(), compat.to_owned()),
-        ]
+        vec![("pairs".to_owned(), self.pairs.name().to_owned()), ("compat".to_owned(), compat.to_owned())]
     }
 }
 
@@ -113,8 +112,7 @@ mod tests {
     use super::*;
 
     fn config(parameters: &[(&str, &str)]) -> Result<EpinionsConfig, String> {
-        let parameters: Vec<_> =
-            parameters.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        let parameters: Vec<_> = parameters.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
         EpinionsConfig::new(1.0, Seed(1), &parameters)
     }
 

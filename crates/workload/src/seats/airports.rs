@@ -118,9 +118,8 @@ fn departures() -> Vec<u64> {
     let weight = |rank: usize| (rank as f64 + 10.0).powf(-1.5);
     let sum: f64 = (LARGEST.len() + 1..=AIRPORTS).map(weight).sum();
     let mut departures = LARGEST.to_vec();
-    departures.extend(
-        (LARGEST.len() + 1..=AIRPORTS).map(|rank| (left as f64 * weight(rank) / sum).floor() as u64),
-    );
+    departures
+        .extend((LARGEST.len() + 1..=AIRPORTS).map(|rank| (left as f64 * weight(rank) / sum).floor() as u64));
     let missing = FLIGHTS - departures.iter().sum::<u64>();
     departures[LARGEST.len()] += missing;
     departures

@@ -68,9 +68,8 @@ impl SeatsConfig {
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         let whole = |least: u64, most: u64| {
             let number = value.replace('_', "").parse().ok().filter(|n| (least..=most).contains(n));
-            number.ok_or_else(|| {
-                format!("seats: {name}={value}: expected a whole number in [{least}, {most}]")
-            })
+            number
+                .ok_or_else(|| format!("seats: {name}={value}: expected a whole number in [{least}, {most}]"))
         };
         match name {
             "customers" => self.customers = whole(10, MOST_CUSTOMERS)?,
@@ -120,8 +119,7 @@ mod tests {
     use super::*;
 
     fn config(scale: f64, parameters: &[(&str, &str)]) -> Result<SeatsConfig, String> {
-        let parameters: Vec<_> =
-            parameters.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        let parameters: Vec<_> = parameters.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
         SeatsConfig::new(scale, Seed(1), &parameters)
     }
 

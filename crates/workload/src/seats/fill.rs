@@ -62,7 +62,8 @@ fn write<'a>(
 }
 
 fn names(fixed: &[&str], attributes: &[(&str, usize)]) -> Vec<String> {
-    let attributes = attributes.iter().flat_map(|(name, count)| (0..*count).map(move |n| format!("{name}{n:02}")));
+    let attributes =
+        attributes.iter().flat_map(|(name, count)| (0..*count).map(move |n| format!("{name}{n:02}")));
     fixed.iter().map(|name| (*name).to_owned()).chain(attributes).collect()
 }
 
@@ -138,9 +139,8 @@ impl Seats {
         administration: &mut dyn Administration,
         written: &mut Written<'_>,
     ) -> Result<(), ConnectError> {
-        let texts: Vec<(String, String, String)> = (0..COUNTRIES as usize)
-            .map(|n| (format!("Country {}", n + 1), code(n, 2), code(n, 3)))
-            .collect();
+        let texts: Vec<(String, String, String)> =
+            (0..COUNTRIES as usize).map(|n| (format!("Country {}", n + 1), code(n, 2), code(n, 3))).collect();
         let columns = names(&["co_id", "co_name", "co_code_2", "co_code_3"], &[]);
         let mut rows = (1..).zip(&texts);
         write(administration, "country", &columns, written, &mut |row| {
@@ -244,10 +244,8 @@ impl Seats {
         written: &mut Written<'_>,
     ) -> Result<(), ConnectError> {
         let seed = self.config.seed.derive("seats/customers");
-        let columns = names(
-            &["c_id", "c_id_str", "c_base_ap_id", "c_balance"],
-            &[("c_sattr", 20), ("c_iattr", 20)],
-        );
+        let columns =
+            names(&["c_id", "c_id_str", "c_base_ap_id", "c_balance"], &[("c_sattr", 20), ("c_iattr", 20)]);
         let all: Vec<&str> = columns.iter().map(String::as_str).collect();
         let mut customers = from..to;
         administration.bulk("customer", &all, &mut |push| {
@@ -279,8 +277,7 @@ impl Seats {
         written: &mut Written<'_>,
     ) -> Result<(), ConnectError> {
         let seed = self.config.seed.derive("seats/flyers");
-        let columns =
-            names(&["ff_c_id", "ff_al_id", "ff_c_id_str"], &[("ff_sattr", 4), ("ff_iattr", 16)]);
+        let columns = names(&["ff_c_id", "ff_al_id", "ff_c_id_str"], &[("ff_sattr", 4), ("ff_iattr", 16)]);
         let all: Vec<&str> = columns.iter().map(String::as_str).collect();
         let mut rows = (from..to).flat_map(|customer| {
             let (airlines, count) = self.world.flyer_of(customer);
@@ -291,11 +288,7 @@ impl Seats {
             let mut rng = seed.at(customer << 11 | airline);
             let (key, text) = (self.world.customer_key(customer), customer_text(customer));
             let mut row = Vec::with_capacity(all.len());
-            row.extend([
-                Value::Text(key.as_str()),
-                Value::Int(airline as i64),
-                Value::Text(text.as_str()),
-            ]);
+            row.extend([Value::Text(key.as_str()), Value::Int(airline as i64), Value::Text(text.as_str())]);
             row.extend((0..4).map(|_| self.letters(&mut rng, 32)));
             attributes(&mut row, &mut rng, 16);
             push(&row);

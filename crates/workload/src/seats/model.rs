@@ -45,10 +45,7 @@ impl Model {
 
     fn seat_is_taken(&self, plan: &Plan) -> bool {
         let seat = plan.seat.to_string();
-        self.reservations
-            .rows
-            .iter()
-            .any(|(key, row)| key[0] == plan.flight.as_str() && row[3] == seat)
+        self.reservations.rows.iter().any(|(key, row)| key[0] == plan.flight.as_str() && row[3] == seat)
     }
 
     /// Airlines whose frequent flyer a customer is, lowest first.
@@ -229,7 +226,11 @@ fn broken_rules_change_nothing() {
             |plan, outcome| {
                 let broken = model.apply(plan);
                 let rejected = if compat == "none" { Outcome::Abort } else { Outcome::Ok };
-                assert_eq!(outcome, if broken.is_some() { rejected } else { Outcome::Ok }, "{plan} {broken:?}");
+                assert_eq!(
+                    outcome,
+                    if broken.is_some() { rejected } else { Outcome::Ok },
+                    "{plan} {broken:?}"
+                );
                 if let Some(rule) = broken {
                     *rules.entry(rule as usize).or_insert(0) += 1;
                 }

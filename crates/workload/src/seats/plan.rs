@@ -5,7 +5,7 @@ use super::config::SEATS;
 use super::keys::{CustomerKey, CustomerText, Digits, FlightKey, customer_text};
 use super::statements::MOVES;
 use super::world::{DAY, HOUR, World};
-use super::{Kind, KINDS, Seats};
+use super::{KINDS, Kind, Seats};
 use crate::Request;
 use crate::distribution::zeta;
 use driver::{Decimal, Value};
@@ -106,7 +106,8 @@ impl Seats {
             Kind::NewReservation => {
                 self.book(rng, request.ticket, plan);
                 let (number, of) = self.config.client;
-                plan.reservation = self.next_reservation + (request.seq * u64::from(of.max(1)) + u64::from(number)) as i64;
+                plan.reservation =
+                    self.next_reservation + (request.seq * u64::from(of.max(1)) + u64::from(number)) as i64;
                 // Twice 100.00 … 1,000.00.
                 plan.price.unscaled = 2 * (10_000 + rng.below(90_001) as i64);
                 plan.attributes = std::array::from_fn(|_| 1 + rng.below(1 << 20) as i64);

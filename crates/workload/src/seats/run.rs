@@ -59,11 +59,7 @@ pub(crate) async fn run<C: Conversation>(
     }
 }
 
-fn stage<C: Conversation>(
-    conversation: &mut C,
-    ask: Ask,
-    arguments: &[Value<'_>],
-) -> Result<(), OpError> {
+fn stage<C: Conversation>(conversation: &mut C, ask: Ask, arguments: &[Value<'_>]) -> Result<(), OpError> {
     conversation.stage(Command::Statement { index: ask.index(), arguments })
 }
 
@@ -211,8 +207,7 @@ async fn new_reservation<C: Conversation>(plan: &Plan, conversation: &mut C) -> 
     }
     let a = plan.attributes.map(Value::Int);
     let (id, price) = (Value::Int(plan.reservation), Value::Decimal(plan.price));
-    let values =
-        [id, customer, flight, seat, price, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8]];
+    let values = [id, customer, flight, seat, price, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8]];
     stage(conversation, Ask::Reserve, &values)?;
     stage(conversation, Ask::TakeSeat, &[flight])?;
     stage(conversation, Ask::CustomerReserved, &[a[0], a[1], a[2], a[3], customer])?;
@@ -223,10 +218,7 @@ async fn new_reservation<C: Conversation>(plan: &Plan, conversation: &mut C) -> 
     Ok(Ended::Done)
 }
 
-async fn delete_reservation<C: Conversation>(
-    plan: &Plan,
-    conversation: &mut C,
-) -> Result<Ended, OpError> {
+async fn delete_reservation<C: Conversation>(plan: &Plan, conversation: &mut C) -> Result<Ended, OpError> {
     conversation.stage(Command::Begin)?;
     let mut first = 1;
     let mut flyer_of = None;
@@ -248,11 +240,9 @@ async fn delete_reservation<C: Conversation>(
     stage(conversation, Ask::Reservation, &[customer, flight])?;
     conversation.exchange().await?;
     let answer = first + 2;
-    let (Some(id), Some(Value::Decimal(price)), Some(attribute)) = (
-        int(conversation, answer, 0, 0),
-        conversation.value(answer, 0, 1),
-        int(conversation, answer, 0, 2),
-    ) else {
+    let (Some(id), Some(Value::Decimal(price)), Some(attribute)) =
+        (int(conversation, answer, 0, 0), conversation.value(answer, 0, 1), int(conversation, answer, 0, 2))
+    else {
         return Ok(Ended::Rejected(Rule::NoReservation));
     };
     stage(conversation, Ask::Cancel, &[Value::Int(id), customer, flight])?;
@@ -309,10 +299,7 @@ async fn update_customer<C: Conversation>(plan: &Plan, conversation: &mut C) -> 
     Ok(Ended::Done)
 }
 
-async fn update_reservation<C: Conversation>(
-    plan: &Plan,
-    conversation: &mut C,
-) -> Result<Ended, OpError> {
+async fn update_reservation<C: Conversation>(plan: &Plan, conversation: &mut C) -> Result<Ended, OpError> {
     let (flight, customer, seat) = (plan.flight(), plan.customer(), Value::Int(plan.seat));
     conversation.stage(Command::Begin)?;
     stage(conversation, Ask::SeatOwner, &[flight, seat])?;

@@ -55,8 +55,7 @@ pub(crate) fn statements(dialect: Dialect) -> Result<Vec<StatementSpec>, String>
     let kept = |sql: &str, parameters: &[ValueType], columns: &[ValueType]| {
         StatementSpec::kept(dialect.sql(sql), parameters, columns)
     };
-    let counted =
-        |sql: &str, parameters: &[ValueType]| StatementSpec::counted(dialect.sql(sql), parameters);
+    let counted = |sql: &str, parameters: &[ValueType]| StatementSpec::counted(dialect.sql(sql), parameters);
     let flights_to = |arrivals: usize| {
         let places = vec!["?"; arrivals].join(", ");
         let sql = format!(
@@ -117,11 +116,7 @@ pub(crate) fn statements(dialect: Dialect) -> Result<Vec<StatementSpec>, String>
             &[Text],
             &[Text, Int],
         ),
-        kept(
-            "SELECT ff_al_id FROM frequent_flyer WHERE ff_c_id = ? ORDER BY ff_al_id",
-            &[Text],
-            &[Int],
-        ),
+        kept("SELECT ff_al_id FROM frequent_flyer WHERE ff_c_id = ? ORDER BY ff_al_id", &[Text], &[Int]),
         kept(
             "SELECT r_id, r_price, r_iattr00, c_balance, c_iattr00, f_seats_left FROM customer, flight, reservation \
              WHERE c_id = ? AND f_id = ? AND r_c_id = c_id AND r_f_id = f_id",

@@ -183,8 +183,7 @@ mod tests {
     use super::*;
 
     fn world(parameters: &[(&str, &str)]) -> World {
-        let parameters: Vec<_> =
-            parameters.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        let parameters: Vec<_> = parameters.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
         World::new(&SeatsConfig::new(1.0, Seed(1), &parameters).unwrap())
     }
 
@@ -198,7 +197,10 @@ mod tests {
         assert!((87_000..91_500).contains(&flyers), "{flyers} frequent flyers");
         let mut booked = 0;
         (0..world.flights.len() as u32).for_each(|f| world.booked(Seed(1), f, |_, _| booked += 1));
-        assert!((booked as f64 - flights * 1.5).abs() < 4.0 * (flights * 1.5).sqrt(), "{booked} reservations");
+        assert!(
+            (booked as f64 - flights * 1.5).abs() < 4.0 * (flights * 1.5).sqrt(),
+            "{booked} reservations"
+        );
     }
 
     #[test]

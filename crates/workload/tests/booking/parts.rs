@@ -67,8 +67,7 @@ impl DataSet for CutShort<'_> {
 
 pub fn goes_on_where_it_was<T: Target>(target: &T, dataset: &dyn DataSet) {
     let connect = || target.administer();
-    let loader =
-        Loader { connect: &connect, dialect: target.dialect(), connections: 1, progress: &|_| () };
+    let loader = Loader { connect: &connect, dialect: target.dialect(), connections: 1, progress: &|_| () };
     for fails_after in 1..=dataset.parts() {
         let cut = CutShort { whole: dataset, fails_after: AtomicU32::new(fails_after) };
         let error = loader.load(&cut).unwrap_err();

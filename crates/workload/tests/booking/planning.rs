@@ -43,7 +43,8 @@ fn is_pure<W: Workload<Plan: std::fmt::Display>>(workload: &W, again: &W) {
         let op = OpId((seq * 7 % operations) as u8);
         Request { seq, op, ticket: seq << 38 % 40 | seq * 11 << 8 | seq % 150, user: NOBODY }
     };
-    let request = |seq: u64| Request { ticket: request(seq).ticket & ((50 << 38) | (511 << 8) | 127), ..request(seq) };
+    let request =
+        |seq: u64| Request { ticket: request(seq).ticket & ((50 << 38) | (511 << 8) | 127), ..request(seq) };
     let planned: Vec<String> = (0..300)
         .map(|seq| {
             workload.plan(request(seq), &mut fresh);

@@ -60,8 +60,7 @@ pub fn load<T: Target>(target: &T, dataset: &dyn DataSet, connections: usize) {
 
 /// The checks that do not pass.
 pub fn broken<T: Target>(target: &T, dataset: &dyn DataSet) -> Vec<String> {
-    let results =
-        check_dataset(&mut *target.administer().unwrap(), dataset, target.dialect()).unwrap();
+    let results = check_dataset(&mut *target.administer().unwrap(), dataset, target.dialect()).unwrap();
     assert!(results.len() > 5, "{results:?}");
     let failed = results.into_iter().filter(|result| !result.passed);
     failed.map(|result| format!("{}: {}", result.name, result.detail)).collect()
