@@ -4,12 +4,13 @@
 //! as many times longer to build as there are workloads; a branch that always goes the same way costs less than a
 //! nanosecond of a request. To add a workload: a line at the end of this file.
 
-use driver::{Administration, Conversation, Dialect, OpError, StatementSpec};
+use driver::{Administration, Conversation, Dialect, Isolation, OpError, StatementSpec};
 use units::Outcome;
 use workload::dataset::DataSet;
 use workload::epinions::Epinions;
 use workload::noop::NoOp;
 use workload::seats::Seats;
+use workload::tpcc::Tpcc;
 use workload::users::Users;
 use workload::ycsb::Ycsb;
 use workload::{Operation, Request, Tickets, Workload, WorkloadFacts};
@@ -74,6 +75,10 @@ macro_rules! any_workload {
                 }
             }
 
+            fn isolation(&self, dialect: Dialect) -> Option<Isolation> {
+                match self { $(AnyWorkload::$variant(workload) => workload.isolation(dialect)),+ }
+            }
+
             fn users(&self) -> Option<Box<dyn Users>> {
                 match self { $(AnyWorkload::$variant(workload) => workload.users()),+ }
             }
@@ -101,9 +106,9 @@ impl AnyWorkload {
         match self {
             AnyWorkload::Ycsb(workload) => workload.config().inserts(),
             AnyWorkload::Seats(_) => true,
-            AnyWorkload::NoOp(_) | AnyWorkload::Epinions(_) => false,
+            AnyWorkload::NoOp(_) | AnyWorkload::Epinions(_) | AnyWorkload::Tpcc(_) => false,
         }
     }
 }
 
-any_workload!(NoOp(NoOp), Ycsb(Ycsb), Epinions(Epinions), Seats(Seats));
+any_workload!(NoOp(NoOp), Ycsb(Ycsb), Tpcc(Tpcc), Epinions(Epinions), Seats(Seats));

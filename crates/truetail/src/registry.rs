@@ -5,6 +5,7 @@ use crate::settings::ClientNumber;
 use anyhow::{Context, anyhow, bail};
 use driver::{Target, TargetUrl};
 use driver_echo::EchoTarget;
+use driver_mysql::MySqlTarget;
 use driver_null::NullTarget;
 use driver_postgres::PostgresTarget;
 use driver_redis::RedisTarget;
@@ -14,6 +15,7 @@ use workload::Workload;
 use workload::epinions::Epinions;
 use workload::noop::NoOp;
 use workload::seats::Seats;
+use workload::tpcc::{Tpcc, TpccConfig};
 use workload::ycsb::Ycsb;
 
 /// What to do with a target and a workload once their types are known.
@@ -30,8 +32,8 @@ pub(crate) struct TargetEntry {
     pub(crate) summary: &'static str,
     /// Whether it has key-value operations instead of SQL.
     pub(crate) key_value: bool,
-    /// The protocol, of those that the simulated store speaks; `None` in process, and for `echo:`, whose server is not
-    /// a store: what its driver does unasked is tested with it. `prove --driver-traps` runs every driver that has one.
+    /// The protocol, of those that the simulated store speaks; `None` in process, for MariaDB's and MySQL's, which it
+    /// does not speak, and for `echo:`, whose server is not a store: what its driver does unasked is tested with it. `prove --driver-traps` runs every driver that has one.
     pub(crate) speaks: Option<Protocol>,
     open: fn(&TargetUrl) -> anyhow::Result<AnyTarget>,
 }
@@ -73,6 +75,7 @@ any!(
     Echo(EchoTarget),
     Sqlite(SqliteTarget),
     Postgres(PostgresTarget),
+    MySql(MySqlTarget),
     Redis(RedisTarget)
 );
 /// The targets. The greppable table.
@@ -90,6 +93,13 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
         key_value: false,
         speaks: Some(Protocol::Postgres),
         open: |url| Ok(PostgresTarget::from_url(url)?.into()),
+    },
+    TargetEntry {
+        schemes: &["mysql", "mariadb"],
+        summary: "mysql://USER@HOST:PORT/DB or mysql:///DB?socket=PATH; MariaDB, MySQL; native, TLS by ?sslmode=",
+        key_value: false,
+        speaks: None,
+        open: |url| Ok(MySqlTarget::from_url(url)?.into()),
     },
     TargetEntry {
         schemes: &["redis"],
@@ -157,6 +167,20 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
         summary: "noop: the cheapest request; -p mode=ping|empty|select1|empty+commit",
         make: |choice| Ok(NoOp::from_overrides(&choice.parameters)?.into()),
     },
+    WorkloadEntry {
+        names: &["tpcc"],
+        summary: "tpcc: TPC-C by its specification, --scale warehouses; see docs/tpcc.md",
+        make: |choice| {
+            let mut config = TpccConfig::new(choice.scale, choice.seed, &choice.parameters)?;
+            if let Some(mix) = &choice.mix {
+                let names = workload::tpcc::OPERATIONS.map(str::to_owned);
+                let weights = load::mix_weights(mix, &names).map_err(|e| e.to_string())?;
+                config.weights = weights.try_into().ok();
+            }
+            config.client = choice.client.number;
+            Ok(Tpcc::new(config).into())
+        },
+    },
 ];
 
 /// Opens the target of a URL.
@@ -197,6 +221,7 @@ pub(crate) fn with<A: Action>(
         AnyTarget::Echo(target) => action.with(target, workload),
         AnyTarget::Sqlite(target) => action.with(target, workload),
         AnyTarget::Postgres(target) => action.with(target, workload),
+        AnyTarget::MySql(target) => action.with(target, workload),
         AnyTarget::Redis(target) => action.with(target, workload),
     }
 }
@@ -230,6 +255,28 @@ mod tests {
             };
             let facts = make_workload(&choice).expect(name).facts();
             assert_eq!(facts.name, *name);
+        }
+    }
+
+    /// What TPC-C asks of a run is stated as facts that the analysis reads.
+    #[test]
+    fn the_rules_of_tpcc_are_understood() {
+        let choice = WorkloadChoice {
+            name: "tpcc".to_owned(),
+            scale: 2.0,
+            seed: units::Seed(1),
+            parameters: vec![],
+            mix: Some(vec![("NewOrder".to_owned(), 100.0)]),
+            client: ClientNumber::default(),
+        };
+        let workload = make_workload(&choice).expect("tpcc");
+        let weights: Vec<f64> = workload.operations().iter().map(|operation| operation.weight).collect();
+        assert_eq!(weights, [100.0, 0.0, 0.0, 0.0, 0.0]);
+        let names: Vec<String> = workload.facts().parameters.into_iter().map(|(name, _)| name).collect();
+        for name in
+            ["rate tpmC", "ceiling of tpmC with terminals", "limit p90 StockLevel", "least share Payment"]
+        {
+            assert!(names.iter().any(|found| found == name), "{name} is not in {names:?}");
         }
     }
 }
