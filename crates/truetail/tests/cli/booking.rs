@@ -2,9 +2,10 @@
 
 use crate::program::{Scratch, brief};
 use driver::{Target, TargetUrl};
+use driver_mysql::MySqlTarget;
 use driver_postgres::PostgresTarget;
 use driver_sqlite::SqliteTarget;
-use testkit::postgres::{Options, server};
+use testkit::{mariadb, postgres};
 
 /// Runs SQL behind the program's back.
 type Meddle<'a> = &'a dyn Fn(&str);
@@ -79,11 +80,23 @@ fn on_sqlite() {
 
 #[test]
 fn on_postgres() {
-    let Some(server) = server(&Options::default()) else { return };
+    let Some(server) = postgres::server(&postgres::Options::default()) else { return };
     let scratch = Scratch::new("booking-postgres");
     let url = server.unix_url();
     let sql = |text: &str| {
         let target = PostgresTarget::from_url(&TargetUrl::parse(&url).expect("a URL")).expect("a target");
+        target.administer().expect("a connection").script(text).expect("the statement");
+    };
+    from_loading_to_dropping(&scratch, &url, &sql);
+}
+
+#[test]
+fn on_mariadb() {
+    let Some(server) = mariadb::server(&mariadb::Options::default()) else { return };
+    let scratch = Scratch::new("booking-mariadb");
+    let url = server.unix_url();
+    let sql = |text: &str| {
+        let target = MySqlTarget::from_url(&TargetUrl::parse(&url).expect("a URL")).expect("a target");
         target.administer().expect("a connection").script(text).expect("the statement");
     };
     from_loading_to_dropping(&scratch, &url, &sql);
