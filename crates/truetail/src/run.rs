@@ -138,6 +138,7 @@ fn execution_of(target: &AnyTarget) -> Execution {
         AnyTarget::Echo(target) => target.execution(),
         AnyTarget::Sqlite(target) => target.execution(),
         AnyTarget::Postgres(target) => target.execution(),
+        AnyTarget::MySql(target) => target.execution(),
         AnyTarget::Redis(target) => target.execution(),
     }
 }
