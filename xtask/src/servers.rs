@@ -73,7 +73,10 @@ fn up(kinds: &[&str]) -> anyhow::Result<bool> {
         eprintln!("{kind} is up, also at {unix}");
         kept.push((note, server));
     }
-    eprintln!("Ctrl-C, or `cargo xtask servers down {}` elsewhere, ends them and their data", kinds.join(" "));
+    eprintln!(
+        "Ctrl-C, or `cargo xtask servers down {}` elsewhere, ends them and their data",
+        kinds.join(" ")
+    );
     while !kept.is_empty() && !is_ended(&ends)? {
         kept.retain(|(note, _)| note.stands());
         Note::forget_ended(kinds, &kept);

@@ -15,6 +15,7 @@ mod accumulate;
 mod analyse;
 pub mod attribution;
 mod believable;
+mod business;
 mod carried;
 mod cell;
 mod compared;
@@ -46,6 +47,7 @@ mod told_once;
 
 pub use analyse::{analyse, analyse_batches};
 pub use attribution::{Attribution, Cause};
+pub use business::{Asked, Business, BusinessRate, Rule, RuleState};
 pub use compared::{ComparedRow, Unit};
 pub use comparison::{CompareError, CompareOptions, ComparedMeasure, Comparison, compare};
 pub use floor::{Floor, FloorKind, FloorPart, FloorRow, FloorShare, RunFloor};

@@ -211,6 +211,7 @@ fn checks<F: Fixture>() -> Vec<(&'static str, Check<F>)> {
         ("a rollback leaves no trace", transactions::rollback_leaves_no_trace),
         ("a rollback outside of a transaction succeeds", transactions::rollback_outside),
         ("a failed transaction can be rolled back", transactions::failed_transaction),
+        ("a commit behind a failed command commits nothing", transactions::commit_behind_a_failure),
         ("each isolation level is set", transactions::isolation_is_set),
         ("an isolation level shows what it should", transactions::isolation_shows),
         ("a violated constraint has its class", transactions::constraint_class),

@@ -10,6 +10,7 @@
 
 mod attribution;
 mod blob;
+mod business;
 mod drawn;
 mod facts;
 mod figures;
@@ -77,6 +78,9 @@ pub fn page(analysis: &Analysis) -> String {
         } else {
             section("stated", "Stated by the tool", &stated::content(analysis))
         },
+        analysis.business.as_ref().map_or_else(String::new, |business| {
+            section("business", crate::business::TITLE, &business::content(business))
+        }),
         analysis
             .floor
             .as_ref()

@@ -3,6 +3,7 @@
 //! Times are nanoseconds, rates per second. What is not known is null, never zero.
 
 mod attribution;
+mod business;
 mod floor;
 mod jvm;
 mod predictability;
@@ -51,6 +52,7 @@ pub fn document(analysis: &Analysis) -> Value {
             "core_share": analysis.observers.core_share.and_then(number),
             "off": analysis.observers.off,
         },
+        "business": business::business(analysis.business.as_ref()),
         "staleness": staleness::staleness(analysis.staleness.as_ref()),
         "truth": truth::truth(analysis.overlay.as_ref()),
         "floor": floor::run_floor(analysis.floor.as_ref()),

@@ -2,6 +2,7 @@
 #![deny(missing_docs)]
 
 mod attribution;
+mod business;
 pub mod floor;
 pub mod gaps;
 pub mod html;

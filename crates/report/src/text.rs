@@ -5,6 +5,7 @@
 
 mod anatomy;
 mod attribution;
+mod business;
 mod comparison;
 mod facts;
 mod floor;
@@ -65,6 +66,7 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     }
     page.stated();
     page.floor();
+    page.business();
     page.operations();
     page.phases();
     page.clients();

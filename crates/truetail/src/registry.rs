@@ -12,7 +12,10 @@ use driver_redis::RedisTarget;
 use driver_sqlite::SqliteTarget;
 use prove::invocations::Protocol;
 use workload::Workload;
+use workload::epinions::Epinions;
 use workload::noop::NoOp;
+use workload::seats::Seats;
+use workload::tpcc::{Tpcc, TpccConfig};
 use workload::ycsb::Ycsb;
 
 /// What to do with a target and a workload once their types are known.
@@ -140,9 +143,43 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
         },
     },
     WorkloadEntry {
+        names: &["epinions"],
+        summary: "epinions: reviews and trust, BenchBase's nine transactions; -p pairs=existing|random",
+        make: |choice| {
+            let (scale, seed) = (choice.scale, choice.seed);
+            let mut config = workload::epinions::EpinionsConfig::new(scale, seed, &choice.parameters)?;
+            config.client = (choice.client.number, choice.client.of.unwrap_or(1));
+            Ok(Epinions::new(config).into())
+        },
+    },
+    WorkloadEntry {
+        names: &["seats"],
+        summary: "seats: flights searched, seats reserved, changed and cancelled; BenchBase's six transactions",
+        make: |choice| {
+            let (scale, seed) = (choice.scale, choice.seed);
+            let mut config = workload::seats::SeatsConfig::new(scale, seed, &choice.parameters)?;
+            config.client = (choice.client.number, choice.client.of.unwrap_or(1));
+            Ok(Seats::new(config)?.into())
+        },
+    },
+    WorkloadEntry {
         names: &["noop"],
         summary: "noop: the cheapest request; -p mode=ping|empty|select1|empty+commit",
         make: |choice| Ok(NoOp::from_overrides(&choice.parameters)?.into()),
+    },
+    WorkloadEntry {
+        names: &["tpcc"],
+        summary: "tpcc: TPC-C by its specification, --scale warehouses; see docs/tpcc.md",
+        make: |choice| {
+            let mut config = TpccConfig::new(choice.scale, choice.seed, &choice.parameters)?;
+            if let Some(mix) = &choice.mix {
+                let names = workload::tpcc::OPERATIONS.map(str::to_owned);
+                let weights = load::mix_weights(mix, &names).map_err(|e| e.to_string())?;
+                config.weights = weights.try_into().ok();
+            }
+            config.client = choice.client.number;
+            Ok(Tpcc::new(config).into())
+        },
     },
 ];
 
@@ -218,6 +255,28 @@ mod tests {
             };
             let facts = make_workload(&choice).expect(name).facts();
             assert_eq!(facts.name, *name);
+        }
+    }
+
+    /// What TPC-C asks of a run is stated as facts that the analysis reads.
+    #[test]
+    fn the_rules_of_tpcc_are_understood() {
+        let choice = WorkloadChoice {
+            name: "tpcc".to_owned(),
+            scale: 2.0,
+            seed: units::Seed(1),
+            parameters: vec![],
+            mix: Some(vec![("NewOrder".to_owned(), 100.0)]),
+            client: ClientNumber::default(),
+        };
+        let workload = make_workload(&choice).expect("tpcc");
+        let weights: Vec<f64> = workload.operations().iter().map(|operation| operation.weight).collect();
+        assert_eq!(weights, [100.0, 0.0, 0.0, 0.0, 0.0]);
+        let names: Vec<String> = workload.facts().parameters.into_iter().map(|(name, _)| name).collect();
+        for name in
+            ["rate tpmC", "ceiling of tpmC with terminals", "limit p90 StockLevel", "least share Payment"]
+        {
+            assert!(names.iter().any(|found| found == name), "{name} is not in {names:?}");
         }
     }
 }

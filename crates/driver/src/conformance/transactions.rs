@@ -84,6 +84,35 @@ pub(super) fn failed_transaction<F: Fixture>(fixture: &F) -> Result<(), String> 
     Ok(())
 }
 
+/// Workloads send the last statements of a transaction and its commit together.
+pub(super) fn commit_behind_a_failure<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if !speaks_sql(fixture) {
+        return Ok(());
+    }
+    let (mut administration, mut session) = table::session(fixture, 2)?;
+    let (new, newer, duplicate) = (table::row(3), table::row(4), table::row(1));
+    for _ in 0..2 {
+        let begin = [Command::Begin, Command::Statement { index: INSERT, arguments: &new }];
+        let result = exchange(&mut session, &begin);
+        told(result, &session, "begin and insert")?;
+        let rest = [
+            Command::Statement { index: INSERT, arguments: &duplicate },
+            Command::Statement { index: INSERT, arguments: &newer },
+            Command::Commit,
+        ];
+        let result = exchange(&mut session, &rest);
+        same(result, Err(OpError::refused(Outcome::Constraint)), "a batch that fails before its commit")?;
+        let reply = Direct::new(&mut session).ask(Command::Rollback);
+        told(reply, &session, "rollback behind a failed batch")?;
+        same(
+            table::count(&mut *administration)?.as_str(),
+            "2",
+            "rows after a commit behind a failed command",
+        )?;
+    }
+    Ok(())
+}
+
 pub(super) fn isolation_is_set<F: Fixture>(fixture: &F) -> Result<(), String> {
     if !speaks_sql(fixture) {
         return Ok(());

@@ -35,4 +35,5 @@ mod staleness;
 mod tell_tale;
 mod tell_tale_database;
 mod terminal;
+mod tpcc;
 mod truth;
