@@ -63,5 +63,6 @@ fn a_password_is_neither_shown_nor_recorded() {
     assert!(!header.contains("hush") && header.contains("mysql://truetail@127.0.0.1"), "{header}");
     let wrong = server.tcp_url().replace("hush-hush", "wrong-wrong");
     let refused = scratch.truetail(&brief(&[&wrong, "-w", "noop", "-o", "refused"]));
-    refused.refused(&["Access denied", "1045"]);
+    let refused = refused.refused(&["Access denied", "1045"]);
+    assert!(!refused.stderr.contains("wrong-wrong"), "{refused:?}");
 }
