@@ -122,6 +122,12 @@ pub trait Workload: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Texts that define it, where a user wrote them: (file name, text). A recording keeps them, so that the load can be
+    /// made again.
+    fn files(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// The data set; `None` when it needs none.
     fn dataset(&self) -> Option<&dyn dataset::DataSet>;
 
