@@ -11,6 +11,7 @@ use workload::noop::NoOp;
 use workload::users::Users;
 use workload::ycsb::Ycsb;
 use workload::{Operation, Request, Tickets, Workload, WorkloadFacts};
+use workload_file::FileWorkload;
 
 macro_rules! any_workload {
     ($($variant:ident($type:ty)),+ $(,)?) => {
@@ -80,6 +81,10 @@ macro_rules! any_workload {
                 match self { $(AnyWorkload::$variant(workload) => workload.counts()),+ }
             }
 
+            fn files(&self) -> Vec<(String, String)> {
+                match self { $(AnyWorkload::$variant(workload) => workload.files()),+ }
+            }
+
             fn dataset(&self) -> Option<&dyn DataSet> {
                 match self { $(AnyWorkload::$variant(workload) => workload.dataset()),+ }
             }
@@ -98,9 +103,18 @@ impl AnyWorkload {
     pub(crate) fn clients_collide(&self) -> bool {
         match self {
             AnyWorkload::Ycsb(workload) => workload.config().inserts(),
+            AnyWorkload::File(workload) => workload.has_sequences(),
             AnyWorkload::NoOp(_) => false,
+        }
+    }
+
+    /// What may be meant otherwise, in a line each.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        match self {
+            AnyWorkload::File(workload) => workload.notes(),
+            _ => Vec::new(),
         }
     }
 }
 
-any_workload!(NoOp(NoOp), Ycsb(Ycsb));
+any_workload!(NoOp(NoOp), Ycsb(Ycsb), File(FileWorkload));

@@ -6,7 +6,7 @@ use crate::import::ImportArguments;
 use crate::logs::LogArguments;
 use crate::output;
 use crate::prove::ProveArguments;
-use crate::registry::{TARGETS, WORKLOADS};
+use crate::registry::{FILE_SUMMARY, TARGETS, WORKLOADS};
 use crate::settings::RunOptions;
 use crate::store::StoreArguments;
 use crate::tell_tale::TellTaleArguments;
@@ -99,6 +99,7 @@ fn lists() -> String {
     for entry in WORKLOADS {
         text += &format!("  {}\n", entry.summary);
     }
+    text += &format!("  {FILE_SUMMARY}\n");
     text
 }
 

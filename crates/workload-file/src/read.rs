@@ -63,7 +63,7 @@ fn all<T>(
     key: &str,
     read: &mut dyn FnMut(Item<'_>) -> Result<T, String>,
 ) -> Result<Vec<T>, String> {
-    whole.list(key)?.into_iter().map(read).collect()
+    whole.list(key)?.into_iter().map(|item| read(item.called(key.to_owned()))).collect()
 }
 
 fn check_whole(definition: &Definition, whole: &Section<'_>) -> Result<(), String> {
