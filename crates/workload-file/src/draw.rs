@@ -3,8 +3,10 @@
 //! A value has a stream of its own, so that a value more in the file changes none of the others.
 
 mod compile;
+mod fixed;
 
-pub(crate) use compile::{Compiler, Fixed, amounts, finds};
+pub(crate) use compile::{Compiler, amounts, finds};
+pub(crate) use fixed::Fixed;
 
 use crate::definition::TextForm;
 use driver::{Decimal, Value, ValueType};
