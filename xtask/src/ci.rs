@@ -19,7 +19,8 @@ pub(crate) enum Extent {
 }
 
 /// Crates with a hot path: "no allocation, no system call" is promised of what ships.
-const HOT: [&str; 6] = ["load", "record", "driver-null", "driver-echo", "driver-postgres", "driver-redis"];
+const HOT: [&str; 7] =
+    ["load", "record", "driver-null", "driver-echo", "driver-postgres", "driver-mysql", "driver-redis"];
 
 /// Seed of the property tests: what is judged is the change, and not the luck of the day. `cargo test` and `soak` look for
 /// inputs that nobody has seen.

@@ -1,4 +1,4 @@
-//! Installs the programs that tests start: PostgreSQL and Redis servers, load tools, a JDK with Maven, a browser, a maker
+//! Installs the programs that tests start: PostgreSQL, MariaDB and Redis servers, load tools, a JDK with Maven, a browser, a maker
 //! of certificates.
 
 use anyhow::{Context, bail};
@@ -12,9 +12,11 @@ struct Need {
     package: &'static str,
 }
 
-const NEEDS: [Need; 12] = [
+const NEEDS: [Need; 14] = [
     Need { programs: &["initdb"], package: "postgresql" },
     Need { programs: &["pgbench"], package: "postgresql" },
+    Need { programs: &["mariadbd", "/usr/sbin/mariadbd"], package: "mariadb-server" },
+    Need { programs: &["mariadb-install-db"], package: "mariadb-server" },
     Need { programs: &["chromium", "chromium-browser", "google-chrome"], package: "chromium" },
     Need { programs: &["chromedriver"], package: "chromium-driver" },
     Need { programs: &["openssl"], package: "openssl" },

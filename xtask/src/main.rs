@@ -20,8 +20,8 @@ Chores:
   ci [--quick]             install what tests need, then format, lints, all tests, documentation
                            --quick: format, lints and tests in debug only, with what is installed
   docs                     write what of docs/ the program itself prints: the table of papers.md
-  servers up postgres      start a PostgreSQL server on a free port, until Ctrl-C
-  servers down postgres    end it from elsewhere
+  servers up KIND…         start servers on free ports, until Ctrl-C: postgres, mariadb, redis
+  servers down KIND…       end them from elsewhere
   bench [SECTION…]         figures next to targets and peers; `bench --help` lists sections and how long they take
   soak                     all tests in release, with the long variants of those that have one
   soak --minutes N         runs of N minutes each, whose memory must stay flat

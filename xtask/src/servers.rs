@@ -1,69 +1,121 @@
-//! `cargo xtask servers up postgres`: the server that tests use, for trying things out by hand.
+//! `cargo xtask servers up postgres mariadb redis`: the servers that tests use, for trying things out by hand.
 
 use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
-use testkit::postgres::{Options, Server};
+use testkit::{mariadb, postgres, redis};
 use units::Nanos;
 
-/// How long `down` waits for the server to be gone.
+/// How long `down` waits for a server to be gone.
 const PATIENCE_S: u64 = 30;
 
-/// Starts what is asked for and keeps it until this process is interrupted, or ends one that runs.
-pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
-    match words {
-        ["up", "postgres"] => up(),
-        ["down", "postgres"] => down(),
-        _ => bail!(
-            "`servers {}`: there are `servers up postgres` and `servers down postgres`",
-            words.join(" ")
-        ),
-    }
+/// How often the keeper looks whether one of its servers is to go.
+const LOOK: Nanos = Nanos::from_millis(100);
+
+/// The kinds of servers that there are.
+const KINDS: [&str; 3] = ["postgres", "mariadb", "redis"];
+
+/// A server that is kept.
+enum Kept {
+    Postgres(postgres::Server),
+    MariaDb(mariadb::Server),
+    Redis(redis::Server),
 }
 
-fn up() -> anyhow::Result<bool> {
-    let note = Note::new();
-    if let Some(pid) = note.alive() {
-        bail!("process {pid} keeps a server already; end it with `cargo xtask servers down postgres`");
-    }
-    // Before any thread or child starts: all of them must leave these signals to `wait_for_the_end`.
-    let ends = block_ends()?;
-    let server = Server::start(&Options::default()).map_err(|reason| anyhow!(reason))?;
-    note.write()?;
-    println!("{}", server.tcp_url());
-    println!("{}", server.unix_url());
-    eprintln!(
-        "PostgreSQL is up; Ctrl-C, or `cargo xtask servers down postgres` elsewhere, ends it and its data"
-    );
-    let waited = wait_for_the_end(&ends);
-    drop(server);
-    note.remove();
-    waited.map(|()| true)
-}
-
-fn down() -> anyhow::Result<bool> {
-    let note = Note::new();
-    let Some(pid) = note.alive() else {
-        bail!("no server is kept by `cargo xtask servers up postgres` here");
-    };
-    // SAFETY: `kill` takes two integers.
-    if unsafe { libc::kill(pid, libc::SIGTERM) } != 0 {
-        return Err(std::io::Error::last_os_error()).with_context(|| format!("ending process {pid}"));
-    }
-    for _ in 0..PATIENCE_S * 20 {
-        if note.alive().is_none() {
-            return Ok(true);
+impl Kept {
+    fn start(kind: &str) -> Result<Kept, String> {
+        match kind {
+            "postgres" => postgres::Server::start(&postgres::Options::default()).map(Kept::Postgres),
+            "mariadb" => mariadb::Server::start(&mariadb::Options::default()).map(Kept::MariaDb),
+            _ => redis::Server::start(&redis::Options::default()).map(Kept::Redis),
         }
-        clock::pause(Nanos::from_millis(50));
     }
-    bail!("process {pid} was asked to end {PATIENCE_S} s ago and has not");
+
+    /// URLs over TCP and over the unix socket.
+    fn urls(&self) -> [String; 2] {
+        match self {
+            Kept::Postgres(server) => [server.tcp_url(), server.unix_url()],
+            Kept::MariaDb(server) => [server.tcp_url(), server.unix_url()],
+            Kept::Redis(server) => [server.tcp_url(), server.unix_url()],
+        }
+    }
 }
 
-/// Where `up` leaves its process id for `down`.
+/// Starts what is asked for and keeps it until this process is interrupted, or ends what runs.
+pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
+    let (verb, kinds) = words.split_first().unwrap_or((&"", &[]));
+    let known = KINDS.join(" ");
+    if let Some(unknown) = kinds.iter().find(|kind| !KINDS.contains(kind)) {
+        bail!("`servers {verb} {unknown}`: there is no such server; there are {known}");
+    }
+    match (*verb, kinds) {
+        ("up" | "down", []) => bail!("`servers {verb}`: name one or more of {known}"),
+        ("up", kinds) => up(kinds),
+        ("down", kinds) => down(kinds),
+        _ => bail!("`servers {}`: there are `servers up` and `servers down`, with {known}", words.join(" ")),
+    }
+}
+
+fn up(kinds: &[&str]) -> anyhow::Result<bool> {
+    for kind in kinds {
+        if let Some(pid) = Note::of(kind).alive() {
+            bail!("process {pid} keeps a server already; end it with `cargo xtask servers down {kind}`");
+        }
+    }
+    // Before any thread or child starts: all of them must leave these signals to `is_ended`.
+    let ends = block_ends()?;
+    let mut kept = Vec::new();
+    for kind in kinds {
+        let server = Kept::start(kind).map_err(|reason| anyhow!("{kind}: {reason}"))?;
+        let note = Note::of(kind);
+        note.write()?;
+        let [tcp, unix] = server.urls();
+        println!("{tcp}");
+        eprintln!("{kind} is up, also at {unix}");
+        kept.push((note, server));
+    }
+    eprintln!(
+        "Ctrl-C, or `cargo xtask servers down {}` elsewhere, ends them and their data",
+        kinds.join(" ")
+    );
+    while !kept.is_empty() && !is_ended(&ends)? {
+        kept.retain(|(note, _)| note.stands());
+        Note::forget_ended(kinds, &kept);
+    }
+    for (note, server) in kept {
+        drop(server);
+        note.remove();
+    }
+    Ok(true)
+}
+
+/// Asks each server's keeper to end it, and waits until they are gone.
+fn down(kinds: &[&str]) -> anyhow::Result<bool> {
+    for kind in kinds {
+        let note = Note::of(kind);
+        let Some(pid) = note.alive() else {
+            bail!("no server is kept by `cargo xtask servers up {kind}` here");
+        };
+        note.ask_to_end()?;
+        let ended = (0..PATIENCE_S * 20).any(|_| {
+            let gone = !note.is_ending();
+            if !gone {
+                clock::pause(Nanos::from_millis(50));
+            }
+            gone
+        });
+        if !ended {
+            bail!("process {pid} was asked to end {kind} {PATIENCE_S} s ago and has not");
+        }
+    }
+    Ok(true)
+}
+
+/// Where `up` leaves its process id for `down`, which takes it away to ask for the end. One for each kind of server.
 struct Note(PathBuf);
 
 impl Note {
-    fn new() -> Note {
-        Note(Path::new("target").join("xtask-postgres.pid"))
+    fn of(kind: &str) -> Note {
+        Note(Path::new("target").join(format!("xtask-{kind}.pid")))
     }
 
     fn write(&self) -> anyhow::Result<()> {
@@ -80,9 +132,35 @@ impl Note {
         is_keeper(&arguments).then_some(pid)
     }
 
+    fn stands(&self) -> bool {
+        self.0.exists()
+    }
+
+    /// Where the note is while its server ends.
+    fn ending(&self) -> PathBuf {
+        self.0.with_extension("ending")
+    }
+
+    fn ask_to_end(&self) -> anyhow::Result<()> {
+        std::fs::rename(&self.0, self.ending()).with_context(|| format!("{}", self.0.display()))
+    }
+
+    fn is_ending(&self) -> bool {
+        self.ending().exists()
+    }
+
+    /// Tells whoever waits in `down` that these servers are gone, but for those that are still kept.
+    fn forget_ended(kinds: &[&str], kept: &[(Note, Kept)]) {
+        let notes = kinds.iter().map(|kind| Note::of(kind));
+        for note in notes.filter(|note| !kept.iter().any(|(other, _)| other.0 == note.0)) {
+            let _ = std::fs::remove_file(note.ending());
+        }
+    }
+
     fn remove(&self) {
         // A note that stays behind names a process that is gone, and is not believed.
         let _ = std::fs::remove_file(&self.0);
+        let _ = std::fs::remove_file(self.ending());
     }
 }
 
@@ -111,14 +189,19 @@ fn block_ends() -> anyhow::Result<libc::sigset_t> {
     Ok(ends)
 }
 
-fn wait_for_the_end(ends: &libc::sigset_t) -> anyhow::Result<()> {
-    let mut signal = 0;
-    // SAFETY: both pointers are to live values of the right type.
-    let result = unsafe { libc::sigwait(ends, &mut signal) };
-    if result != 0 {
-        bail!("waiting for Ctrl-C: {}", std::io::Error::from_raw_os_error(result));
+/// Waits a moment for one of the signals; whether one has come.
+fn is_ended(ends: &libc::sigset_t) -> anyhow::Result<bool> {
+    let limit = libc::timespec { tv_sec: 0, tv_nsec: LOOK.0 as libc::c_long };
+    // SAFETY: the set and the limit are live values of the right type; the second argument may be null.
+    let signal = unsafe { libc::sigtimedwait(ends, std::ptr::null_mut(), &limit) };
+    if signal > 0 {
+        return Ok(true);
     }
-    Ok(())
+    let error = std::io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::EAGAIN | libc::EINTR) => Ok(false),
+        _ => Err(error).context("waiting for Ctrl-C"),
+    }
 }
 
 #[cfg(test)]

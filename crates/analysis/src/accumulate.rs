@@ -63,10 +63,24 @@ pub(crate) struct ClientCells {
     pub(crate) in_time: u64,
     /// Of those, the ones with outcome ok.
     pub(crate) ok_in_time: u64,
+    /// Likewise by operation: those with outcome ok, and those that rolled back as they should.
+    in_time_of: Vec<(u64, u64)>,
     /// The newest completion, on the common axis.
     pub(crate) newest: u64,
     /// When the last request was sent, on the common axis; `None` where that is known of none.
     pub(crate) last_sent: Option<u64>,
+}
+
+impl ClientCells {
+    /// Measured samples of an operation that ended so by the end of the measured time; of ok and abort alone.
+    pub(crate) fn ended_in_time(&self, operation: usize, outcome: Outcome) -> u64 {
+        let (ok, aborted) = self.in_time_of.get(operation).copied().unwrap_or_default();
+        match outcome {
+            Outcome::Ok => ok,
+            Outcome::Abort => aborted,
+            _ => 0,
+        }
+    }
 }
 
 /// All sums of one thread, or of all of them.
@@ -167,6 +181,9 @@ impl Accumulator {
                 placed.measured && placed.times.completed <= measured_end && outcome != Outcome::Unfinished;
             client.in_time += u64::from(in_time);
             client.ok_in_time += u64::from(in_time && outcome == Outcome::Ok);
+            let (ok, aborted) = &mut client.in_time_of[usize::from(placed.times.op)];
+            *ok += u64::from(in_time && outcome == Outcome::Ok);
+            *aborted += u64::from(in_time && outcome == Outcome::Abort);
         }
         for measure in 0..Measure::ALL.len() {
             for placed in group {
@@ -200,7 +217,9 @@ impl Accumulator {
             return slot;
         }
         let cells = vec![None; plan.operations * plan.phases.len()];
-        let empty = ClientCells { client, cells, in_time: 0, ok_in_time: 0, newest: 0, last_sent: None };
+        let in_time_of = vec![(0, 0); plan.operations];
+        let empty =
+            ClientCells { client, cells, in_time: 0, ok_in_time: 0, in_time_of, newest: 0, last_sent: None };
         self.clients.push(empty);
         self.clients.len() - 1
     }
@@ -212,6 +231,9 @@ impl Accumulator {
                 Some(mine) => {
                     mine.in_time += theirs.in_time;
                     mine.ok_in_time += theirs.ok_in_time;
+                    for (a, b) in mine.in_time_of.iter_mut().zip(theirs.in_time_of) {
+                        (a.0, a.1) = (a.0 + b.0, a.1 + b.1);
+                    }
                     mine.newest = mine.newest.max(theirs.newest);
                     mine.last_sent = mine.last_sent.max(theirs.last_sent);
                     for (a, b) in mine.cells.iter_mut().zip(theirs.cells) {

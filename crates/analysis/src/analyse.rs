@@ -13,7 +13,7 @@ use crate::{
     Analysis, ClientTotals, Counts, HeatMap, LoadPoint, Observers, RecordingInfo, Scope, ScopeSummary,
     Series, limits,
 };
-use crate::{planned, staleness};
+use crate::{business, planned, staleness};
 use record::{
     Ending, Event, JvmLogFacts, LoadModel, Measure, NoiseSourceFacts, PhaseKind, Recording, RunHeader,
     SampleBatch, ServerLogFacts,
@@ -222,6 +222,7 @@ fn conclude(
         attribution: attribute(&hunt, &slow, measured, options),
         observers: Observers::of(&inputs),
         staleness: staleness::staleness(&inputs, plan, options),
+        business: business::business(&inputs, plan, &all, &spans, options),
         stated: inputs.iter().flat_map(|input| input.stated.clone()).collect(),
         total,
         scopes,

@@ -15,6 +15,7 @@ mod accumulate;
 mod analyse;
 pub mod attribution;
 mod believable;
+mod business;
 mod carried;
 mod cell;
 mod compared;
@@ -32,6 +33,7 @@ mod observers;
 mod outliers;
 pub mod overlay;
 mod planned;
+mod predictability;
 mod pyramid;
 mod reasons;
 mod repeats;
@@ -45,6 +47,7 @@ mod told_once;
 
 pub use analyse::{analyse, analyse_batches};
 pub use attribution::{Attribution, Cause};
+pub use business::{Asked, Business, BusinessRate, Rule, RuleState};
 pub use compared::{ComparedRow, Unit};
 pub use comparison::{CompareError, CompareOptions, ComparedMeasure, Comparison, compare};
 pub use floor::{Floor, FloorKind, FloorPart, FloorRow, FloorShare, RunFloor};
@@ -55,6 +58,10 @@ pub use model::{
     ScopeSummary, Series, Severity, SpectrumPoint, Spreads, Verdict, VerdictState,
 };
 pub use overlay::{Overlay, OverlayOptions, overlay};
+pub use predictability::{
+    Predictability, PredictabilityCell, PredictabilityRuns, QUANTITIES as PREDICTABILITY_QUANTITIES, Removal,
+    Work, predictability,
+};
 pub use repeats::{RepeatedMeasure, RepeatedRow, across_repeats};
 pub use staleness::{LagBound, Staleness};
 pub use stated::facts;

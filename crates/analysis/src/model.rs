@@ -50,6 +50,8 @@ pub struct Analysis {
     pub attribution: Option<crate::Attribution>,
     /// How long writes took to be read; `None` where no probe asked.
     pub staleness: Option<crate::Staleness>,
+    /// What the workload asks of its own run; `None` where it asks nothing.
+    pub business: Option<crate::Business>,
     /// A store's truth laid over it, where there is a log of it: set by whoever has one, with [`crate::overlay()`].
     pub overlay: Option<crate::Overlay>,
     /// What the measuring side itself costs, where that was measured: set by whoever has it, with [`crate::Floor::under`].

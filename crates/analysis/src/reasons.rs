@@ -1,6 +1,7 @@
 //! Each kind of evidence, looked at by a function of its own.
 
 use crate::believable::harness_share;
+use crate::business::rolled_back_by_design;
 use crate::evidence::Evidence;
 use crate::input::{Input, measured_span};
 use crate::limits::*;
@@ -280,6 +281,9 @@ fn failures(e: &Evidence<'_>) -> Vec<Reason> {
         let n: u64 = counts.outcomes.iter().filter(|(o, _)| o.class() == class).map(|(_, n)| n).sum();
         n as f64 / counts.total.max(1) as f64
     };
+    // What a workload rolls back by design was asked for.
+    let headers = e.inputs.iter().map(|input| &input.info.header);
+    let by_design = headers.map(rolled_back_by_design).fold(0.0, f64::max);
     let looks = [
         (
             OutcomeClass::Miss,
@@ -288,7 +292,7 @@ fn failures(e: &Evidence<'_>) -> Vec<Reason> {
             "misses (no row was touched)",
             "reload the data set",
         ),
-        (OutcomeClass::Abort, ReasonKind::Aborts, ABORTS_SUSPECT, "aborts", ""),
+        (OutcomeClass::Abort, ReasonKind::Aborts, ABORTS_SUSPECT + by_design, "aborts", ""),
         (
             OutcomeClass::Error,
             ReasonKind::Errors,

@@ -2,11 +2,8 @@
 
 use crate::cancel::CancelKey;
 use crate::codec::{self, Frame, Garbage, MESSAGE_LIMIT};
-use crate::link::Link;
 use crate::server_error::ServerError;
-use socket::Buffer;
-use socket::Deadline;
-use socket::Readiness;
+use socket::{Buffer, Deadline, Link, Readiness};
 use std::io::{self, ErrorKind, Write};
 
 /// Why a blocking exchange failed.

@@ -2,6 +2,7 @@
 
 use crate::pgpass::{self, Lookup};
 use driver::{TargetUrl, UrlError};
+use socket::tls::TlsMode;
 use std::path::{Path, PathBuf};
 use units::Nanos;
 
@@ -22,31 +23,6 @@ pub(crate) enum Host {
     Tcp(String),
     /// The directory of a unix socket.
     Unix(PathBuf),
-}
-
-/// libpq's `sslmode`, without `allow`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum TlsMode {
-    /// Never.
-    Disable,
-    /// If the server has it, whoever it is.
-    Prefer,
-    /// Always, whoever the server is.
-    Require,
-    /// Always, signed by a known authority.
-    VerifyCa,
-    /// Always, signed by a known authority for this host name.
-    VerifyFull,
-}
-
-impl TlsMode {
-    const NAMES: [(&'static str, TlsMode); 5] = [
-        ("disable", TlsMode::Disable),
-        ("prefer", TlsMode::Prefer),
-        ("require", TlsMode::Require),
-        ("verify-ca", TlsMode::VerifyCa),
-        ("verify-full", TlsMode::VerifyFull),
-    ];
 }
 
 /// Everything that a connection needs.

@@ -2,13 +2,11 @@
 
 use crate::client::{Client, Failure};
 use crate::codec::{self, Garbage};
-use crate::config::{Config, Host, TlsMode};
-use crate::link::Link;
+use crate::config::{Config, Host};
 use crate::login;
-use crate::tls;
 use driver::ConnectError;
-use socket::Deadline;
-use socket::{Readiness, Socket};
+use socket::tls::{self, TlsMode};
+use socket::{Deadline, Link, Readiness, Socket};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, ToSocketAddrs};
 
@@ -107,7 +105,8 @@ fn negotiate_tls(mut client: Client, config: &Config, host: &str) -> Result<Clie
         }
     }
     client.buffer.start += 1;
-    client.link = client.link.with_tls(tls::connection(config, host).map_err(Failure::Unfit)?);
+    let connection = tls::connection(config.tls, config.root_certificate.as_deref(), host);
+    client.link.begin_tls(connection.map_err(Failure::Unfit)?);
     while let Err(error) = client.link.handshake() {
         let writes = client.link.tls().is_some_and(|tls| tls.wants_write());
         let readiness = if writes { Readiness::Writable } else { Readiness::Readable };

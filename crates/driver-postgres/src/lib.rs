@@ -6,12 +6,12 @@
 //!
 //! ```text
 //!  config, pgpass        a URL and libpq's defaults             ─┐
-//!  connect, login, tls   a socket that is logged in              │ blocking, with a limit
+//!  connect, login        a socket that is logged in              │ blocking, with a limit
 //!  prepare               statements held against the server      │
 //!  administration, copy  set-up, checks, facts                   │
 //!  cancel                what abandoned sessions left running   ─┘
 //!  codec, replies, statement, types, server_error    bytes ↔ commands and replies, free of I/O
-//!  session, link, socket, buffer                     the hot path
+//!  session                                           the hot path, over the crate `socket`
 //! ```
 //!
 //! Rejected: `libpq` (allocates each result), `tokio-postgres` (each query crosses a queue to a second task),
@@ -29,12 +29,12 @@
 
 mod administration;
 mod cancel;
+mod channel_binding;
 mod client;
 mod codec;
 mod config;
 mod connect;
 mod copy;
-mod link;
 mod login;
 mod pgpass;
 mod prepare;
@@ -42,7 +42,6 @@ mod replies;
 mod server_error;
 mod session;
 mod statement;
-mod tls;
 mod types;
 
 pub use session::PostgresSession;

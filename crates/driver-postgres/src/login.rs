@@ -1,11 +1,11 @@
 //! Logging in: trust, clear text, MD5, SCRAM-SHA-256 with and without channel binding.
 
 use crate::cancel::CancelKey;
+use crate::channel_binding;
 use crate::client::{Client, Failure};
 use crate::codec::{self, Garbage, Inside};
 use crate::config::{Config, Host, Secret};
 use crate::server_error::ServerError;
-use crate::tls;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{
     ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
@@ -127,7 +127,7 @@ fn send_cleartext(client: &mut Client, config: &Config) -> Result<(), Failure> {
 
 fn scram(client: &mut Client, password: &Secret, mechanisms: &[String]) -> Result<(), Failure> {
     let offers = |name: &str| mechanisms.iter().any(|offered| offered == name);
-    let end_point = client.link.tls().and_then(tls::server_end_point);
+    let end_point = client.link.tls().and_then(channel_binding::server_end_point);
     let (mechanism, binding) = match end_point {
         Some(hash) if offers(SCRAM_SHA_256_PLUS) => {
             (SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(hash))

@@ -3,14 +3,13 @@
 use crate::cancel::{Abandoned, CancelKey};
 use crate::client::Client;
 use crate::codec::{Garbage, SYNC, TERMINATE};
-use crate::link::Link;
 use crate::replies::{self, Asked, Progress, Replies};
 use crate::server_error::ServerError;
 use crate::statement::{Refusal, Statement};
 use driver::{
     Admission, Command, Exchange, KernelStamp, OpError, Phase, Reply, Session, Step, Value, ValueRef,
 };
-use socket::Buffer;
+use socket::{Buffer, Link};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::RawFd;
 use std::task::Poll;
@@ -264,8 +263,8 @@ impl Drop for PostgresSession {
                 let _ = self.link.write(&TERMINATE).and_then(|_| self.link.flush());
             }
             // A session in flight is just closed; what it asked for is cancelled by whoever connects next.
-            (Phase::Sending | Phase::Receiving, Some(key)) => self.abandoned.push(key),
-            (Phase::Sending | Phase::Receiving | Phase::Broken, _) => {}
+            (Phase::Starting | Phase::Sending | Phase::Receiving, Some(key)) => self.abandoned.push(key),
+            (Phase::Starting | Phase::Sending | Phase::Receiving | Phase::Broken, _) => {}
         }
     }
 }

@@ -1,16 +1,20 @@
 //! The proof of the conformance suite: one fault at a time is planted in a driver that works, and the check that
 //! is meant to notice must fail.
 
-use driver::conformance::{self, Fixture};
+mod against;
+
+use against::{LONG, WRONG_PASSWORD, conflict, with_wrong_password};
+use driver::conformance::{self, Conflict, Encrypted, Fixture, LongStatement};
 use driver::{
     Administration, Command, ConnectError, Dialect, Execution, Isolation, KernelStamp, OpError, Reply,
-    Session, StatementSpec, Target, TargetUrl, Value, ValueRef,
+    Session, StatementSpec, Target, Value, ValueRef,
 };
 use driver_postgres::{PostgresSession, PostgresTarget};
 use std::os::fd::RawFd;
+use std::sync::Arc;
 use std::task::Poll;
 use testkit::alloc::{CountingAlloc, Counts};
-use testkit::postgres::{Options, server};
+use testkit::postgres::{Authentication, Options, Server, server};
 use units::Outcome;
 
 #[global_allocator]
@@ -43,11 +47,46 @@ enum Fault {
     OldStamp,
     FailsOnEmptyExchange,
     HidesDescriptor,
+    ShowsPassword,
+    WrongPasswordMayPass,
+    DoesNotEncrypt,
+    TrustsAnybody,
+    RetriesInSecret,
+    ConnectsInSecret,
+    LeavesStatementsRunning,
+    LossIsServerError,
+    RefusesForGood,
 }
 
 struct FaultyTarget {
     inner: PostgresTarget,
+    url: String,
+    server: Arc<Server>,
     fault: Fault,
+}
+
+impl FaultyTarget {
+    fn at(&self, url: String) -> FaultyTarget {
+        FaultyTarget { inner: against::target(&url), url, server: self.server.clone(), fault: self.fault }
+    }
+
+    fn distorted(&self, mut error: ConnectError) -> ConnectError {
+        match self.fault {
+            Fault::ShowsPassword => error.message.push_str(&self.url),
+            Fault::WrongPasswordMayPass => error.transient = true,
+            Fault::RefusesForGood => error.transient = false,
+            _ => {}
+        }
+        error
+    }
+
+    /// The target to connect to; one that knows nothing of sessions before it, if that is the fault.
+    fn connecting(&self) -> PostgresTarget {
+        match self.fault {
+            Fault::LeavesStatementsRunning => against::target(&self.url),
+            _ => self.inner.clone(),
+        }
+    }
 }
 
 struct FaultySession {
@@ -57,6 +96,8 @@ struct FaultySession {
     answered: bool,
     previous: Reply,
     target: PostgresTarget,
+    /// The last argument that was staged.
+    argument: i64,
 }
 
 impl Target for FaultyTarget {
@@ -76,10 +117,10 @@ impl Target for FaultyTarget {
         isolation: Option<Isolation>,
     ) -> Result<FaultySession, ConnectError> {
         let isolation = isolation.filter(|_| self.fault != Fault::IgnoresIsolation);
-        let connected = self.inner.connect(statements, isolation);
+        let connected = self.connecting().connect(statements, isolation);
         let inner = match (connected, self.fault) {
             (Err(_), Fault::PreparesLater) => self.inner.connect(&[], isolation)?,
-            (connected, _) => connected?,
+            (connected, _) => connected.map_err(|error| self.distorted(error))?,
         };
         let previous = Reply::default();
         Ok(FaultySession {
@@ -89,17 +130,41 @@ impl Target for FaultyTarget {
             answered: false,
             previous,
             target: self.inner.clone(),
+            argument: 0,
         })
     }
 
     fn administer(&self) -> Result<Box<dyn Administration>, ConnectError> {
-        self.inner.administer()
+        self.connecting().administer().map_err(|error| self.distorted(error))
     }
 }
 
 impl FaultySession {
+    /// Asks again what was refused, or on a new connection what was lost.
+    fn asks_again(&mut self, error: OpError) -> bool {
+        match (self.fault, error.outcome) {
+            (Fault::RetriesInSecret, Outcome::Deadlock) => {
+                let _ = self.inner.stage(Command::Rollback);
+                let _ = driver::Direct::<PostgresSession>::run(driver::Conversation::exchange(
+                    &mut driver::Direct::new(&mut self.inner),
+                ));
+                let arguments = [Value::Int(self.argument)];
+                self.inner.stage(Command::Statement { index: 1, arguments: &arguments }).is_ok()
+            }
+            (Fault::ConnectsInSecret, Outcome::ConnectionLost) => {
+                let Ok(new) = self.target.connect(&[], None) else { return false };
+                self.inner = new;
+                self.inner.stage(Command::Ping).is_ok()
+            }
+            _ => false,
+        }
+    }
+
     fn distorted(&self, result: Result<(), OpError>) -> Result<(), OpError> {
         match (self.fault, result) {
+            (Fault::LossIsServerError, Err(error)) if !error.session_usable => {
+                Err(OpError::lost(Outcome::Server))
+            }
             (Fault::SwallowsErrors, Err(_)) => Ok(()),
             (Fault::WrongErrorClass, Err(_)) => Err(OpError::refused(Outcome::Server)),
             (Fault::SessionLostOnError, Err(error)) => Err(OpError::lost(error.outcome)),
@@ -119,6 +184,9 @@ impl Session for FaultySession {
             (self.staged, self.answered) = (0, false);
         }
         self.staged += 1;
+        if let Command::Statement { arguments: [.., Value::Int(argument)], .. } = command {
+            self.argument = *argument;
+        }
         let command = match (self.fault, command) {
             (Fault::CommitsNothing, Command::Commit) => Command::Rollback,
             (Fault::RollsBackNothing, Command::Rollback) => Command::Commit,
@@ -144,7 +212,12 @@ impl Session for FaultySession {
         if self.fault == Fault::Allocates {
             drop(std::hint::black_box(Box::new(0_u8)));
         }
-        let result = self.inner.poll_reply();
+        let mut result = self.inner.poll_reply();
+        if let Poll::Ready(Err(error)) = result
+            && self.asks_again(error)
+        {
+            result = self.inner.poll_reply();
+        }
         self.answered = result.is_ready();
         result.map(|result| self.distorted(result))
     }
@@ -197,6 +270,47 @@ impl Fixture for FaultyTarget {
         self
     }
 
+    fn with_wrong_password(&self) -> Option<(FaultyTarget, &'static str)> {
+        Some((self.at(with_wrong_password(&self.server, &self.url)?), WRONG_PASSWORD))
+    }
+
+    fn over_tls(&self) -> Option<Encrypted<FaultyTarget>> {
+        let mode = if self.fault == Fault::DoesNotEncrypt { "disable" } else { "verify-full" };
+        let trusting = self.server.tls_url(mode);
+        let mode = if self.fault == Fault::TrustsAnybody { "require" } else { "verify-full" };
+        let doubting = self.server.tls_url(mode).replace("@localhost:", "@127.0.0.1:");
+        // A file of authorities would turn `require` into `verify-ca`.
+        let doubting = match mode {
+            "require" => doubting.replace("&sslrootcert=", "&application_name="),
+            _ => doubting,
+        };
+        Some(Encrypted { trusting: self.at(trusting), doubting: self.at(doubting) })
+    }
+
+    fn deadlock(&self) -> Option<Conflict> {
+        Some(conflict(Outcome::Deadlock, &["SET deadlock_timeout = '10ms'"]))
+    }
+
+    fn locked(&self) -> Option<Conflict> {
+        Some(conflict(Outcome::Busy, &["SET lock_timeout = '20ms'"]))
+    }
+
+    fn overtaken(&self) -> Option<Conflict> {
+        Some(conflict(Outcome::Serialization, &[]))
+    }
+
+    fn long_statement(&self) -> Option<LongStatement> {
+        Some(LongStatement { patience: 100, ..LONG })
+    }
+
+    fn stop(&self) -> Option<Result<(), String>> {
+        Some(self.server.stop())
+    }
+
+    fn launch(&self) -> Result<(), String> {
+        self.server.launch()
+    }
+
     fn allocator_calls(&self) -> Option<u64> {
         Some(Counts::now().total())
     }
@@ -207,7 +321,7 @@ impl Fixture for FaultyTarget {
 }
 
 /// Each fault and the check that must notice it; others may, too.
-const MUST_FAIL: [(Fault, &str); 23] = [
+const MUST_FAIL: [(Fault, &str); 38] = [
     (Fault::CountsOneRowMore, "rows and changes are counted"),
     (Fault::ForgetsChanges, "rows and changes are counted"),
     (Fault::KeepsOldReplies, "a miss touches nothing"),
@@ -231,13 +345,32 @@ const MUST_FAIL: [(Fault, &str); 23] = [
     (Fault::OldStamp, "kernel stamps are there and plausible"),
     (Fault::FailsOnEmptyExchange, "an exchange of nothing succeeds"),
     (Fault::HidesDescriptor, "facts are stated"),
+    (Fault::IgnoresIsolation, "an isolation level shows what it should"),
+    (Fault::WrongErrorClass, "a deadlock has its class"),
+    (Fault::SwallowsErrors, "a deadlock has its class"),
+    (Fault::RetriesInSecret, "a deadlock has its class"),
+    (Fault::WrongErrorClass, "a lock that is not to be had has its class"),
+    (Fault::WrongErrorClass, "a change of what is out of date has its class"),
+    (Fault::IgnoresIsolation, "a change of what is out of date has its class"),
+    (Fault::ShowsPassword, "a wrong password is refused for good"),
+    (Fault::WrongPasswordMayPass, "a wrong password is refused for good"),
+    (Fault::DoesNotEncrypt, "TLS encrypts, and knows whom to trust"),
+    (Fault::TrustsAnybody, "TLS encrypts, and knows whom to trust"),
+    (Fault::LeavesStatementsRunning, "what is given up does not run on"),
+    (Fault::ConnectsInSecret, "a restart loses sessions and no more"),
+    (Fault::LossIsServerError, "a restart loses sessions and no more"),
+    (Fault::RefusesForGood, "a restart loses sessions and no more"),
 ];
 
 #[test]
 fn every_planted_fault_is_found() {
-    let Some(server) = server(&Options::default()) else { return };
-    let url = TargetUrl::parse(&server.tcp_url()).unwrap();
-    let faulty = |fault| FaultyTarget { inner: PostgresTarget::from_url(&url).unwrap(), fault };
+    let authentication = Authentication::Scram("right".to_owned());
+    let Some(server) = server(&Options { authentication, tls: true, ..Options::default() }) else { return };
+    let server = Arc::new(server);
+    let faulty = |fault| {
+        let url = server.tcp_url();
+        FaultyTarget { inner: against::target(&url), url, server: server.clone(), fault }
+    };
     assert_eq!(conformance::failures(&faulty(Fault::None)), []);
     for (fault, check) in MUST_FAIL {
         let result = conformance::run_one(&faulty(fault), check);

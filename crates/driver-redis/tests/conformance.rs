@@ -36,6 +36,21 @@ impl Fixture for Transport<'_> {
             answer => Err(answer.to_owned()),
         }
     }
+
+    fn with_wrong_password(&self) -> Option<(RedisTarget, &'static str)> {
+        const WRONG: &str = "wr0ng-h0rse";
+        let url = format!("redis://:{WRONG}@127.0.0.1:{}", self.server.port());
+        let has_password = self.server.tcp_url().contains('@');
+        has_password.then(|| (RedisTarget::from_url(&TargetUrl::parse(&url).unwrap()).unwrap(), WRONG))
+    }
+
+    fn stop(&self) -> Option<Result<(), String>> {
+        Some(self.server.stop())
+    }
+
+    fn launch(&self) -> Result<(), String> {
+        self.server.launch()
+    }
 }
 
 fn conforms(server: &Server, url: &str) {

@@ -17,14 +17,17 @@
 //! `driver-redis`: they plant one fault at a time in a working driver, and the check that is meant to notice must fail.
 
 mod batches;
+mod conflicts;
 mod decimals;
 mod key_value;
 mod promises;
+mod server;
 mod statements;
 mod table;
 mod transactions;
 
 use crate::{ConnectError, Isolation, OpError, Session, StatementSpec, Target};
+use units::Outcome;
 
 /// What a driver brings to the suite. The target must be empty enough to make the table
 /// `truetail_conformance` in it, which the suite drops when it begins; or, for a key-value target, records whose keys
@@ -59,6 +62,80 @@ pub trait Fixture {
     fn wall_time_ns(&self) -> Option<u64> {
         None
     }
+
+    /// The same server with a wrong password, and that password; `None` where nobody has to log in.
+    fn with_wrong_password(&self) -> Option<(Self::Target, &'static str)> {
+        None
+    }
+
+    /// The same server over TLS, as somebody sees it who trusts its certificate, and as somebody who does not; `None` where
+    /// the server has no TLS.
+    fn over_tls(&self) -> Option<Encrypted<Self::Target>> {
+        None
+    }
+
+    /// What becomes of the second of two transactions that wait for each other; `None` where none ever does.
+    fn deadlock(&self) -> Option<Conflict> {
+        None
+    }
+
+    /// What becomes of a change to a row that another transaction has changed and not committed, when the wait for it is
+    /// over; `None` where nobody waits.
+    fn locked(&self) -> Option<Conflict> {
+        None
+    }
+
+    /// What becomes of a change to a row that somebody else has changed since this transaction, at REPEATABLE READ, has read
+    /// it; `None` where that is allowed.
+    fn overtaken(&self) -> Option<Conflict> {
+        None
+    }
+
+    /// A statement that takes a minute or so, and how to see whether it runs; `None` where there is none.
+    fn long_statement(&self) -> Option<LongStatement> {
+        None
+    }
+
+    /// Stops the server at once, as a crash would; `None` where it can't be, or there is none.
+    fn stop(&self) -> Option<Result<(), String>> {
+        None
+    }
+
+    /// Starts the server that was stopped.
+    ///
+    /// # Errors
+    /// What went wrong.
+    fn launch(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// A server's TLS, from two sides; see [`Fixture::over_tls`].
+pub struct Encrypted<T> {
+    /// Trusts its certificate.
+    pub trusting: T,
+    /// Does not, since somebody else has signed it or it is for another name, and must not connect.
+    pub doubting: T,
+}
+
+/// How a conflict is made, and what it must end in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Conflict {
+    /// Its class.
+    pub outcome: Outcome,
+    /// What both sessions ask for first, each as a statement of its own: a short limit on waits, for instance.
+    pub settings: &'static [&'static str],
+}
+
+/// See [`Fixture::long_statement`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LongStatement {
+    /// The statement.
+    pub sql: &'static str,
+    /// A query by administration that has as many rows as there are of it that run; not needed for sessions that block.
+    pub running: &'static str,
+    /// How many times, some 10 ms apart, it is looked whether it still runs: [`PATIENCE`], or less where it will.
+    pub patience: u32,
 }
 
 /// A check that did not pass.
@@ -134,10 +211,19 @@ fn checks<F: Fixture>() -> Vec<(&'static str, Check<F>)> {
         ("a rollback leaves no trace", transactions::rollback_leaves_no_trace),
         ("a rollback outside of a transaction succeeds", transactions::rollback_outside),
         ("a failed transaction can be rolled back", transactions::failed_transaction),
+        ("a commit behind a failed command commits nothing", transactions::commit_behind_a_failure),
         ("each isolation level is set", transactions::isolation_is_set),
+        ("an isolation level shows what it should", transactions::isolation_shows),
         ("a violated constraint has its class", transactions::constraint_class),
+        ("a deadlock has its class", conflicts::deadlock_class),
+        ("a lock that is not to be had has its class", conflicts::locked_class),
+        ("a change of what is out of date has its class", conflicts::overtaken_class),
         ("no allocation in steady state", promises::no_allocation),
         ("kernel stamps are there and plausible", promises::kernel_stamps),
+        ("a wrong password is refused for good", server::wrong_password),
+        ("TLS encrypts, and knows whom to trust", server::tls),
+        ("what is given up does not run on", server::given_up),
+        ("a restart loses sessions and no more", server::restart),
     ]
 }
 
@@ -145,6 +231,16 @@ fn checks<F: Fixture>() -> Vec<(&'static str, Check<F>)> {
 fn speaks_sql<F: Fixture>(fixture: &F) -> bool {
     fixture.target().dialect().is_sql()
 }
+
+/// A moment, for what the suite waits for: it neither reads a clock nor keeps a CPU busy.
+fn moment() {
+    let mut nothing = libc::pollfd { fd: -1, events: 0, revents: 0 };
+    // SAFETY: one valid pollfd; a negative descriptor is ignored, so that only the limit of 10 ms counts.
+    unsafe { libc::poll(&mut nothing, 1, 10) };
+}
+
+/// So many times 10 ms are enough for anything that happens at all: half a minute.
+pub const PATIENCE: u32 = 3_000;
 
 fn connect<F: Fixture>(
     fixture: &F,

@@ -8,6 +8,9 @@ use units::Outcome;
 /// Bytes that a batch may have without an allocation.
 const ROOM: usize = 4096;
 
+/// Parts that a batch may have without an allocation.
+const PARTS: usize = 16;
+
 /// Where a session is between [`stage`](crate::Session::stage) and the last byte of the answer.
 ///
 /// A driver with a stream of its own keeps one: what is to be sent, how much of it was taken, and what may come next.
@@ -17,6 +20,9 @@ pub struct Exchange {
     out: Vec<u8>,
     /// How much of `out` the stream has taken.
     sent: usize,
+    /// Where parts of `out` end that are to be answered before the next is sent; those up to `part` were.
+    ends: Vec<usize>,
+    part: usize,
     phase: Phase,
     arrived: Option<KernelStamp>,
 }
@@ -26,6 +32,8 @@ pub struct Exchange {
 pub enum Phase {
     /// Commands are being collected.
     Staging,
+    /// A part of the batch is answered, and the next is to be sent.
+    Starting,
     /// Some bytes of the batch have not been taken by the stream.
     Sending,
     /// All bytes were taken; the answers are awaited.
@@ -64,7 +72,14 @@ impl Default for Exchange {
     fn default() -> Exchange {
         let mut out = vec![1; ROOM]; // touched, so that the first request faults no page
         out.clear();
-        Exchange { out, sent: 0, phase: Phase::Staging, arrived: None }
+        Exchange {
+            out,
+            sent: 0,
+            ends: Vec::with_capacity(PARTS),
+            part: 0,
+            phase: Phase::Staging,
+            arrived: None,
+        }
     }
 }
 
@@ -79,6 +94,25 @@ impl Exchange {
     #[inline]
     pub fn out(&mut self) -> &mut Vec<u8> {
         &mut self.out
+    }
+
+    /// What is staged from here on is sent only after [`Exchange::go_on`]: for commands that must not run where one before
+    /// them has failed, at a server that would run them all the same.
+    #[inline]
+    pub fn end_part(&mut self) {
+        self.ends.push(self.out.len());
+    }
+
+    /// The answers to all that was sent are in: what is left of the batch may be sent, with the next [`Exchange::advance`].
+    /// False where nothing is left.
+    #[inline]
+    pub fn go_on(&mut self) -> bool {
+        let more = self.part < self.ends.len();
+        if more {
+            self.part += 1;
+            self.phase = Phase::Starting;
+        }
+        more
     }
 
     /// As [`crate::Session::waits_to_send`].
@@ -99,7 +133,7 @@ impl Exchange {
         match self.phase {
             Phase::Staging => Admission::Next,
             Phase::Done => Admission::First,
-            Phase::Sending | Phase::Receiving => Admission::InFlight,
+            Phase::Starting | Phase::Sending | Phase::Receiving => Admission::InFlight,
             Phase::Broken => Admission::Broken,
         }
     }
@@ -109,6 +143,8 @@ impl Exchange {
     pub fn forget(&mut self) {
         self.out.clear();
         self.sent = 0;
+        self.ends.clear();
+        self.part = 0;
         self.phase = Phase::Staging;
     }
 
@@ -119,7 +155,7 @@ impl Exchange {
     pub fn advance(&mut self, staged: bool, stream: &mut impl Write) -> Step {
         match self.phase {
             Phase::Staging if !staged => return Step::Over(Poll::Ready(Ok(()))),
-            Phase::Staging => {
+            Phase::Staging | Phase::Starting => {
                 self.arrived = None;
                 self.phase = Phase::Sending;
                 match self.send(stream) {
@@ -142,14 +178,15 @@ impl Exchange {
         Step::Receive
     }
 
-    /// Hands the batch to the stream; true when it took all of it.
+    /// Hands the batch, or this part of it, to the stream; true when it took all of it.
     #[inline]
     fn send(&mut self, stream: &mut impl Write) -> io::Result<bool> {
+        let end = self.ends.get(self.part).copied().unwrap_or(self.out.len());
         let blocked = |error: io::Error| {
             if error.kind() == ErrorKind::WouldBlock { Ok(false) } else { Err(error) }
         };
-        while self.sent < self.out.len() {
-            match stream.write(&self.out[self.sent..]) {
+        while self.sent < end {
+            match stream.write(&self.out[self.sent..end]) {
                 Ok(count) => self.sent += count,
                 Err(error) => return blocked(error),
             }
@@ -243,6 +280,31 @@ mod tests {
         exchange.forget();
         assert_eq!((exchange.admission(), exchange.out().len()), (Admission::Next, 0));
         assert!(matches!(exchange.advance(false, &mut stream(&[])), Step::Over(Poll::Ready(Ok(())))));
+    }
+
+    #[test]
+    fn what_has_to_wait_is_sent_when_the_part_before_it_is_answered() {
+        let (mut exchange, mut stream) = (staged(), stream(&[]));
+        exchange.end_part();
+        exchange.out().extend_from_slice(b"next");
+        exchange.end_part();
+        exchange.out().extend_from_slice(b"last");
+        let mut taken = Vec::new();
+        loop {
+            assert!(matches!(exchange.advance(true, &mut stream), Step::Over(Poll::Pending)));
+            assert!(matches!(exchange.advance(true, &mut stream), Step::Receive));
+            taken.push(std::mem::take(&mut stream.taken));
+            if !exchange.go_on() {
+                break;
+            }
+            assert_eq!(exchange.admission(), Admission::InFlight);
+        }
+        assert_eq!(taken, [b"question".to_vec(), b"next".to_vec(), b"last".to_vec()]);
+        // The next batch has no parts of this one.
+        exchange.forget();
+        exchange.out().extend_from_slice(b"question and answer");
+        assert!(matches!(exchange.advance(true, &mut stream), Step::Over(Poll::Pending)));
+        assert_eq!(stream.taken, b"question and answer");
     }
 
     #[test]

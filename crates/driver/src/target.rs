@@ -144,7 +144,8 @@ pub trait Session: Send {
 
     /// Sends what is staged, then collects one reply per command, in order. Call again after `Pending` when
     /// the descriptor is ready; never reads past what was asked for. When a command fails, the rest of the
-    /// batch is drained first, so that the session is clean if it is still usable.
+    /// batch is drained first, so that the session is clean if it is still usable. Of SQL, nothing that stands behind the
+    /// command that failed is carried out: a commit at the end of a batch commits all of it or nothing.
     fn poll_reply(&mut self) -> Poll<Result<(), OpError>>;
 
     /// The reply of the n-th command of the last batch; default when there is none.

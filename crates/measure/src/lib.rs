@@ -94,7 +94,8 @@ pub fn measure<T: Target, W: Workload>(
     let statements = workload.statements(target.dialect()).map_err(failed)?;
     let calibration = clock::calibrate(ClockChoice::Auto).map_err(failed)?;
     let facts = prepare(target, &mut workload)?;
-    let sessions = load::connect_all(target, &statements, None, spec.sessions).map_err(failed)?;
+    let isolation = workload.isolation(target.dialect());
+    let sessions = load::connect_all(target, &statements, isolation, spec.sessions).map_err(failed)?;
     let watching = watch::Watching::plan(spec, target.execution(), &calibration);
     let mut header = header::make(spec, target.execution(), &facts, &workload.facts(), &calibration)?;
     header.capabilities.extend(watching.facts());
@@ -105,7 +106,7 @@ pub fn measure<T: Target, W: Workload>(
     record::keep_texts(directory, &workload.files()).map_err(failed)?;
     let observer = watching.start(&recorder, clock);
     let journal = Events(recorder.events());
-    let subject = Subject { target, sessions, statements: &statements, isolation: None, workload: &workload };
+    let subject = Subject { target, sessions, statements: &statements, isolation, workload: &workload };
     let never = AtomicBool::new(false);
     let totals = load::run(subject, spec, clock, producers, &journal, &never).map_err(failed)?;
     let observed = observer.stop();

@@ -10,6 +10,7 @@
 
 mod attribution;
 mod blob;
+mod business;
 mod drawn;
 mod facts;
 mod figures;
@@ -17,6 +18,7 @@ mod floor;
 mod head;
 mod jvm;
 mod markup;
+mod predictability;
 mod prove;
 mod server_log;
 mod staleness;
@@ -26,6 +28,7 @@ mod tell_tale;
 mod truth;
 
 pub use floor::floor_page;
+pub use predictability::predictability_page;
 pub use prove::prove_page;
 pub use tell_tale::tell_tale_page;
 
@@ -75,6 +78,9 @@ pub fn page(analysis: &Analysis) -> String {
         } else {
             section("stated", "Stated by the tool", &stated::content(analysis))
         },
+        analysis.business.as_ref().map_or_else(String::new, |business| {
+            section("business", crate::business::TITLE, &business::content(business))
+        }),
         analysis
             .floor
             .as_ref()

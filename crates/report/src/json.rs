@@ -3,8 +3,10 @@
 //! Times are nanoseconds, rates per second. What is not known is null, never zero.
 
 mod attribution;
+mod business;
 mod floor;
 mod jvm;
+mod predictability;
 mod prove;
 mod server_log;
 mod staleness;
@@ -14,6 +16,7 @@ mod truth;
 
 pub use attribution::attribution_document;
 pub use floor::floor_document;
+pub use predictability::predictability;
 pub use prove::proof;
 pub use stated::stated_comparison;
 pub use tell_tale::tell_tale;
@@ -49,6 +52,7 @@ pub fn document(analysis: &Analysis) -> Value {
             "core_share": analysis.observers.core_share.and_then(number),
             "off": analysis.observers.off,
         },
+        "business": business::business(analysis.business.as_ref()),
         "staleness": staleness::staleness(analysis.staleness.as_ref()),
         "truth": truth::truth(analysis.overlay.as_ref()),
         "floor": floor::run_floor(analysis.floor.as_ref()),

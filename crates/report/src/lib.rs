@@ -2,12 +2,14 @@
 #![deny(missing_docs)]
 
 mod attribution;
+mod business;
 pub mod floor;
 pub mod gaps;
 pub mod html;
 pub mod json;
 mod jvm;
 mod logs;
+pub mod predictability;
 pub mod prove;
 mod server_log;
 mod staleness;

@@ -16,6 +16,7 @@ mod league;
 mod load;
 mod nosqlmark;
 mod palette;
+mod predictability;
 mod series;
 mod spectrum;
 mod tell_tale;
@@ -24,6 +25,7 @@ mod truth;
 
 pub(crate) use attribution::colour as cause_colour;
 pub use floor::floor_figure;
+pub use predictability::predictability_figure;
 pub use tell_tale::tell_tale_figures;
 
 use analysis::{Analysis, MeasureSummary, ScopeSummary};

@@ -5,6 +5,7 @@
 
 mod anatomy;
 mod attribution;
+mod business;
 mod comparison;
 mod facts;
 mod floor;
@@ -12,6 +13,7 @@ mod gaps;
 mod jvm;
 pub(crate) mod nosqlmark;
 mod paint;
+mod predictability;
 pub(crate) mod prove;
 mod repeats;
 mod scopes;
@@ -28,6 +30,7 @@ pub use attribution::attribution_page;
 pub use comparison::comparison_page;
 pub use floor::floor_page;
 pub(crate) use gaps::gaps_table;
+pub use predictability::predictability_page;
 pub use prove::prove_page;
 pub use repeats::repeats_page;
 pub use stated::stated_comparison_page;
@@ -63,6 +66,7 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     }
     page.stated();
     page.floor();
+    page.business();
     page.operations();
     page.phases();
     page.clients();

@@ -136,6 +136,28 @@ fn probes_of_the_lag_have_a_section_and_their_grades_stand_in_the_truth() {
 }
 
 #[test]
+fn what_a_workload_asks_of_its_run_has_a_section() {
+    let section = |analysis: &Analysis| {
+        let text = page(analysis, &OPTIONS);
+        let lines = text.lines().skip_while(|line| *line != "by the workload’s own rules");
+        lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!("business", section(&fixture::with_rules()));
+    let of_terminals = section(&fixture::with_rules_of_terminals()).replace("\n  ", " ");
+    assert!(
+        of_terminals.contains("96.0 % of the 128.6 that these terminals can reach at most"),
+        "{of_terminals}"
+    );
+    let html = report::html::page(&fixture::with_rules());
+    for part in
+        ["id=\"business\"", "What the workload asks of each operation", "BROKEN", "1,234 orders delivered"]
+    {
+        assert!(html.contains(part), "no {part}");
+    }
+    assert!(!report::html::page(&fixture::open_loop()).contains("id=\"business\""));
+}
+
+#[test]
 fn pauses_of_jvms_have_a_section_and_are_black_in_the_figures() {
     let with = fixture::with_pauses();
     let text = page(&with, &OPTIONS);

@@ -26,6 +26,8 @@ fn every_field_is_described_and_every_described_field_exists() {
         fixture::with_runners(),
         fixture::with_server_log(),
         fixture::with_statements(),
+        fixture::with_rules(),
+        fixture::with_rules_of_terminals(),
     ];
     let mut documents: Vec<Value> = runs.iter().map(report::json::document).collect();
     documents.push(report::json::document(&statements_alone()));

@@ -62,6 +62,19 @@ fn is_open(place: &Path) -> bool {
     place.ancestors().all(enters)
 }
 
+/// Gives a directory and everything below it to `account`.
+pub(crate) fn own(path: &Path, account: Option<Account>) -> Result<(), String> {
+    let Some(account) = account else { return Ok(()) };
+    std::os::unix::fs::lchown(path, Some(account.uid), Some(account.gid))
+        .map_err(|e| format!("{}: {e}", path.display()))?;
+    if path.is_dir() {
+        for entry in std::fs::read_dir(path).map_err(|e| format!("{}: {e}", path.display()))? {
+            own(&entry.map_err(|e| format!("{}: {e}", path.display()))?.path(), Some(account))?;
+        }
+    }
+    Ok(())
+}
+
 /// A port of 127.0.0.1 that nobody had a moment ago; somebody may take it before its finder does.
 ///
 /// # Errors

@@ -4,6 +4,8 @@
 //! plain user; nothing of the host's own servers is touched.
 #![deny(missing_docs)]
 
+mod certificate;
 pub mod command;
 pub mod directory;
+pub mod mariadb;
 pub mod postgres;

@@ -6,7 +6,7 @@
 //! - [`syscalls`]: "no syscall of our own", proven in a jailed child;
 //! - `locked`: "no lock", by counting locked instructions (x86-64);
 //! - [`postgres`]: a real PostgreSQL server that a test starts, freezes, restarts and throws away;
-//! - [`redis`]: the same for Redis;
+//! - [`mariadb`], [`redis`]: the same for MariaDB and Redis;
 //! - [`ycsb`]: YCSB's client with `bindings/ycsb`, built once;
 //! - [`browser`]: a real browser that opens a page, zooms it and looks at it;
 //! - [`base64`]: bytes as text, for logs that tests make;
@@ -22,6 +22,7 @@ pub mod documented;
 pub mod fuzz;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub mod locked;
+pub mod mariadb;
 pub mod memory;
 pub mod postgres;
 pub mod redis;

@@ -4,10 +4,13 @@
 //! as many times longer to build as there are workloads; a branch that always goes the same way costs less than a
 //! nanosecond of a request. To add a workload: a line at the end of this file.
 
-use driver::{Administration, Conversation, Dialect, OpError, StatementSpec};
+use driver::{Administration, Conversation, Dialect, Isolation, OpError, StatementSpec};
 use units::Outcome;
 use workload::dataset::DataSet;
+use workload::epinions::Epinions;
 use workload::noop::NoOp;
+use workload::seats::Seats;
+use workload::tpcc::Tpcc;
 use workload::users::Users;
 use workload::ycsb::Ycsb;
 use workload::{Operation, Request, Tickets, Workload, WorkloadFacts};
@@ -73,6 +76,10 @@ macro_rules! any_workload {
                 }
             }
 
+            fn isolation(&self, dialect: Dialect) -> Option<Isolation> {
+                match self { $(AnyWorkload::$variant(workload) => workload.isolation(dialect)),+ }
+            }
+
             fn users(&self) -> Option<Box<dyn Users>> {
                 match self { $(AnyWorkload::$variant(workload) => workload.users()),+ }
             }
@@ -103,8 +110,9 @@ impl AnyWorkload {
     pub(crate) fn clients_collide(&self) -> bool {
         match self {
             AnyWorkload::Ycsb(workload) => workload.config().inserts(),
+            AnyWorkload::Seats(_) => true,
             AnyWorkload::File(workload) => workload.has_sequences(),
-            AnyWorkload::NoOp(_) => false,
+            AnyWorkload::NoOp(_) | AnyWorkload::Epinions(_) | AnyWorkload::Tpcc(_) => false,
         }
     }
 
@@ -117,4 +125,4 @@ impl AnyWorkload {
     }
 }
 
-any_workload!(NoOp(NoOp), Ycsb(Ycsb), File(FileWorkload));
+any_workload!(NoOp(NoOp), Ycsb(Ycsb), Tpcc(Tpcc), Epinions(Epinions), Seats(Seats), File(FileWorkload));

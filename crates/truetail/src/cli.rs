@@ -5,6 +5,7 @@ use crate::gaps::GapsArguments;
 use crate::import::ImportArguments;
 use crate::logs::LogArguments;
 use crate::output;
+use crate::predictability::PredictabilityArguments;
 use crate::prove::ProveArguments;
 use crate::registry::{FILE_SUMMARY, TARGETS, WORKLOADS};
 use crate::settings::RunOptions;
@@ -21,7 +22,8 @@ mod refused;
 use examples::{
     ATTRIBUTE_EXAMPLES, CHECK_EXAMPLES, CLEANUP_EXAMPLES, COMPARE_EXAMPLES, ECHO_EXAMPLES, EXAMPLES,
     EXPERIMENT_EXAMPLES, EXPORT_EXAMPLES, FLOOR_EXAMPLES, GAPS_EXAMPLES, IMPORT_EXAMPLES, LOAD_EXAMPLES,
-    PROVE_EXAMPLES, REPORT_EXAMPLES, RUN_EXAMPLES, SEARCH_EXAMPLES, STORE_EXAMPLES, TELL_TALE_EXAMPLES,
+    PREDICTABILITY_EXAMPLES, PROVE_EXAMPLES, REPORT_EXAMPLES, RUN_EXAMPLES, SEARCH_EXAMPLES, STORE_EXAMPLES,
+    TELL_TALE_EXAMPLES,
 };
 
 /// Options whose values may begin with a minus: `--rate -5/s` is then refused as the rate that it is. None of
@@ -363,4 +365,9 @@ pub(crate) enum Experiment {
     /// Harness against harness: whose pauses are in the tail that a harness reports (see docs/tell-tale.md)
     #[command(after_help = TELL_TALE_EXAMPLES)]
     TellTale(TellTaleArguments),
+
+    /// TPC-C at one constant rate on PostgreSQL and MariaDB: how far times spread around their mean, with all requests of the
+    /// mix and with requests that all ask for the same
+    #[command(after_help = PREDICTABILITY_EXAMPLES)]
+    Predictability(PredictabilityArguments),
 }

@@ -57,7 +57,7 @@ impl Action for DataSetAction<'_> {
         };
         match self.verb {
             Verb::Load => {
-                let loaded = ensure(target, data, OnIncomplete::LoadAgain)?;
+                let loaded = ensure(target, data, OnIncomplete::LoadAgain, self.options.loaders()?)?;
                 self.done(if loaded { "loaded" } else { "already there" }, &[])
             }
             Verb::Check => {
@@ -108,7 +108,7 @@ pub(crate) enum OnIncomplete {
     Refuse,
 }
 
-/// Loads the data set when it is missing. True when it was loaded now.
+/// Loads the data set over so many connections when it is missing. True when it was loaded now.
 ///
 /// # Errors
 /// When there is one of another scale, layout or workload; nothing is changed then.
@@ -116,6 +116,7 @@ pub(crate) fn ensure<T: Target>(
     target: &T,
     data: &dyn DataSet,
     on_incomplete: OnIncomplete,
+    loaders: usize,
 ) -> anyhow::Result<bool> {
     let mut administration = target.administer()?;
     match dataset::status(administration.as_mut(), data)? {
@@ -133,7 +134,7 @@ pub(crate) fn ensure<T: Target>(
     let loader = Loader {
         connect: &|| target.administer(),
         dialect: target.dialect(),
-        connections: std::thread::available_parallelism().map_or(1, usize::from),
+        connections: loaders,
         progress: &|done| progress.lock().unwrap_or_else(PoisonError::into_inner).at(done),
     };
     let loaded = loader.load(data)?;

@@ -22,6 +22,7 @@ mod interrupt;
 mod jvm;
 mod logs;
 mod output;
+mod predictability;
 mod process;
 mod prove;
 mod registry;

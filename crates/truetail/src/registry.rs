@@ -5,6 +5,7 @@ use crate::settings::ClientNumber;
 use anyhow::{Context, anyhow, bail};
 use driver::{Target, TargetUrl};
 use driver_echo::EchoTarget;
+use driver_mysql::MySqlTarget;
 use driver_null::NullTarget;
 use driver_postgres::PostgresTarget;
 use driver_redis::RedisTarget;
@@ -12,7 +13,10 @@ use driver_sqlite::SqliteTarget;
 use prove::invocations::Protocol;
 use std::path::Path;
 use workload::Workload;
+use workload::epinions::Epinions;
 use workload::noop::NoOp;
+use workload::seats::Seats;
+use workload::tpcc::{Tpcc, TpccConfig};
 use workload::ycsb::Ycsb;
 use workload_file::FileWorkload;
 
@@ -30,8 +34,8 @@ pub(crate) struct TargetEntry {
     pub(crate) summary: &'static str,
     /// Whether it has key-value operations instead of SQL.
     pub(crate) key_value: bool,
-    /// The protocol, of those that the simulated store speaks; `None` in process, and for `echo:`, whose server is not
-    /// a store: what its driver does unasked is tested with it. `prove --driver-traps` runs every driver that has one.
+    /// The protocol, of those that the simulated store speaks; `None` in process, for MariaDB's and MySQL's, which it
+    /// does not speak, and for `echo:`, whose server is not a store: what its driver does unasked is tested with it. `prove --driver-traps` runs every driver that has one.
     pub(crate) speaks: Option<Protocol>,
     open: fn(&TargetUrl) -> anyhow::Result<AnyTarget>,
 }
@@ -73,6 +77,7 @@ any!(
     Echo(EchoTarget),
     Sqlite(SqliteTarget),
     Postgres(PostgresTarget),
+    MySql(MySqlTarget),
     Redis(RedisTarget)
 );
 /// The targets. The greppable table.
@@ -90,6 +95,13 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
         key_value: false,
         speaks: Some(Protocol::Postgres),
         open: |url| Ok(PostgresTarget::from_url(url)?.into()),
+    },
+    TargetEntry {
+        schemes: &["mysql", "mariadb"],
+        summary: "mysql://USER@HOST:PORT/DB or mysql:///DB?socket=PATH; MariaDB, MySQL; native, TLS by ?sslmode=",
+        key_value: false,
+        speaks: None,
+        open: |url| Ok(MySqlTarget::from_url(url)?.into()),
     },
     TargetEntry {
         schemes: &["redis"],
@@ -133,9 +145,43 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
         },
     },
     WorkloadEntry {
+        names: &["epinions"],
+        summary: "epinions: reviews and trust, BenchBase's nine transactions; -p pairs=existing|random",
+        make: |choice| {
+            let (scale, seed) = (choice.scale, choice.seed);
+            let mut config = workload::epinions::EpinionsConfig::new(scale, seed, &choice.parameters)?;
+            config.client = (choice.client.number, choice.client.of.unwrap_or(1));
+            Ok(Epinions::new(config).into())
+        },
+    },
+    WorkloadEntry {
+        names: &["seats"],
+        summary: "seats: flights searched, seats reserved, changed and cancelled; BenchBase's six transactions",
+        make: |choice| {
+            let (scale, seed) = (choice.scale, choice.seed);
+            let mut config = workload::seats::SeatsConfig::new(scale, seed, &choice.parameters)?;
+            config.client = (choice.client.number, choice.client.of.unwrap_or(1));
+            Ok(Seats::new(config)?.into())
+        },
+    },
+    WorkloadEntry {
         names: &["noop"],
         summary: "noop: the cheapest request; -p mode=ping|empty|select1|empty+commit",
         make: |choice| Ok(NoOp::from_overrides(&choice.parameters)?.into()),
+    },
+    WorkloadEntry {
+        names: &["tpcc"],
+        summary: "tpcc: TPC-C by its specification, --scale warehouses; see docs/tpcc.md",
+        make: |choice| {
+            let mut config = TpccConfig::new(choice.scale, choice.seed, &choice.parameters)?;
+            if let Some(mix) = &choice.mix {
+                let names = workload::tpcc::OPERATIONS.map(str::to_owned);
+                let weights = load::mix_weights(mix, &names).map_err(|e| e.to_string())?;
+                config.weights = weights.try_into().ok();
+            }
+            config.client = choice.client.number;
+            Ok(Tpcc::new(config).into())
+        },
     },
 ];
 
@@ -208,6 +254,7 @@ pub(crate) fn with<A: Action>(
         AnyTarget::Echo(target) => action.with(target, workload),
         AnyTarget::Sqlite(target) => action.with(target, workload),
         AnyTarget::Postgres(target) => action.with(target, workload),
+        AnyTarget::MySql(target) => action.with(target, workload),
         AnyTarget::Redis(target) => action.with(target, workload),
     }
 }
@@ -241,6 +288,28 @@ mod tests {
             };
             let facts = make_workload(&choice).expect(name).facts();
             assert_eq!(facts.name, *name);
+        }
+    }
+
+    /// What TPC-C asks of a run is stated as facts that the analysis reads.
+    #[test]
+    fn the_rules_of_tpcc_are_understood() {
+        let choice = WorkloadChoice {
+            name: "tpcc".to_owned(),
+            scale: 2.0,
+            seed: units::Seed(1),
+            parameters: vec![],
+            mix: Some(vec![("NewOrder".to_owned(), 100.0)]),
+            client: ClientNumber::default(),
+        };
+        let workload = make_workload(&choice).expect("tpcc");
+        let weights: Vec<f64> = workload.operations().iter().map(|operation| operation.weight).collect();
+        assert_eq!(weights, [100.0, 0.0, 0.0, 0.0, 0.0]);
+        let names: Vec<String> = workload.facts().parameters.into_iter().map(|(name, _)| name).collect();
+        for name in
+            ["rate tpmC", "ceiling of tpmC with terminals", "limit p90 StockLevel", "least share Payment"]
+        {
+            assert!(names.iter().any(|found| found == name), "{name} is not in {names:?}");
         }
     }
 }

@@ -140,6 +140,7 @@ fn execution_of(target: &AnyTarget) -> Execution {
         AnyTarget::Echo(target) => target.execution(),
         AnyTarget::Sqlite(target) => target.execution(),
         AnyTarget::Postgres(target) => target.execution(),
+        AnyTarget::MySql(target) => target.execution(),
         AnyTarget::Redis(target) => target.execution(),
     }
 }
@@ -181,13 +182,13 @@ impl Action for RunAction<'_> {
 
     fn with<T: Target, W: Workload>(self, target: &T, mut workload: W) -> anyhow::Result<Done> {
         let spec = with_terminals(self.options.load_spec(&workload.operations())?, &workload)?;
-        let isolation = self.options.isolation()?;
+        let isolation = self.options.isolation()?.or(workload.isolation(target.dialect()));
         let interval = self.options.report_interval()?;
         let calibration = clock::calibrate(self.options.clock()?)?;
         let statements = workload.statements(target.dialect()).map_err(|reason| {
             anyhow::anyhow!("--workload {} on `{}`: {reason}", workload.facts().name, self.url)
         })?;
-        let target_facts = prepare(target, &mut workload)?;
+        let target_facts = prepare(target, &mut workload, self.options.loaders()?)?;
         self.measure_floor(target.dialect(), &target_facts)?;
         let sessions = load::connect_all(target, &statements, isolation, spec.sessions)?;
         let prober = self.prober(target)?;
@@ -198,6 +199,7 @@ impl Action for RunAction<'_> {
             url: self.url,
             spec: &spec,
             workload: workload.facts(),
+            isolation,
             target: &target_facts,
             execution: target.execution(),
             calibration: &calibration,
@@ -277,10 +279,14 @@ impl RunAction<'_> {
 }
 
 /// Loads the data set where it is missing, and lets the workload look at it.
-fn prepare<T: Target, W: Workload>(target: &T, workload: &mut W) -> anyhow::Result<TargetFacts> {
+fn prepare<T: Target, W: Workload>(
+    target: &T,
+    workload: &mut W,
+    loaders: usize,
+) -> anyhow::Result<TargetFacts> {
     let needs_data = target.dialect() != Dialect::Null;
     if let Some(data) = workload.dataset().filter(|_| needs_data) {
-        dataset::ensure(target, data, OnIncomplete::Refuse)?;
+        dataset::ensure(target, data, OnIncomplete::Refuse, loaders)?;
     }
     let mut administration = target.administer()?;
     if needs_data {

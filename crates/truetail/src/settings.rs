@@ -30,7 +30,7 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) target: Option<String>,
 
-    /// What to ask: ycsb, ycsb-a … ycsb-f, noop, or a file of your own such as bank.toml [default: ycsb]
+    /// What to ask: ycsb, ycsb-a … ycsb-f, tpcc, noop, or a file of your own such as bank.toml [default: ycsb]
     #[arg(long, short = 'w', value_name = "NAME", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) workload: Option<String>,
@@ -55,7 +55,13 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) mix: Option<String>,
 
-    /// Transaction isolation: read-committed, repeatable-read, serializable … [default: the target's]
+    /// Connections that load a data set side by side [default: one for each CPU]
+    #[arg(long, value_name = "N", help_heading = "Workload")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) loaders: Option<u16>,
+
+    /// Transaction isolation: read-committed, repeatable-read, serializable …
+    /// [default: what the workload needs, else the target's]
     #[arg(long, value_name = "LEVEL", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) isolation: Option<String>,
@@ -296,6 +302,7 @@ impl RunOptions {
             scale,
             compat,
             mix,
+            loaders,
             isolation,
             rate,
             arrivals,
@@ -455,6 +462,16 @@ impl RunOptions {
         found.map(Some).ok_or_else(|| anyhow!("--isolation {name}: there are {}", names.join(", ")))
     }
 
+    /// Connections that load a data set; as many as there are CPUs where nobody says.
+    pub(crate) fn loaders(&self) -> anyhow::Result<usize> {
+        const MOST: u16 = 256;
+        match self.loaders {
+            None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+            Some(count @ 1..=MOST) => Ok(count.into()),
+            Some(count) => bail!("--loaders {count}: must be in 1..{MOST}"),
+        }
+    }
+
     /// Checks all that can be known without a connection, so that nothing wrong is kept silent: not by
     /// `--print-config`, nor by a command that has no use for the option.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
@@ -465,6 +482,7 @@ impl RunOptions {
         let workload = registry::make_workload(&effective.workload_choice()?)?;
         effective.load_spec(&workload.operations())?;
         effective.isolation()?;
+        effective.loaders()?;
         effective.report_interval()?;
         effective.clock()?;
         effective.server_cpus()?;

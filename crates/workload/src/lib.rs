@@ -18,14 +18,21 @@
 
 pub mod dataset;
 pub mod distribution;
+pub mod epinions;
+mod foreign_keys;
+mod letters;
+#[cfg(test)]
+mod model;
 pub mod names;
 pub mod noop;
+pub mod seats;
 pub mod staleness;
+pub mod tpcc;
 pub mod transaction;
 pub mod users;
 pub mod ycsb;
 
-use driver::{Conversation, Dialect, OpError, StatementSpec};
+use driver::{Conversation, Dialect, Isolation, OpError, StatementSpec};
 use std::future::Future;
 use units::Outcome;
 
@@ -115,6 +122,11 @@ pub trait Workload: Send + Sync + 'static {
         plan: &Self::Plan,
         conversation: &mut C,
     ) -> impl Future<Output = Result<Outcome, OpError>>;
+
+    /// The isolation level that its transactions need where nobody asks for another; `None` is the database's own default.
+    fn isolation(&self, _dialect: Dialect) -> Option<Isolation> {
+        None
+    }
 
     /// Its users with times of their own, for loads that want them; `None` where it has none.
     fn users(&self) -> Option<Box<dyn users::Users>> {

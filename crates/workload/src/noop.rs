@@ -10,7 +10,8 @@
 //! | `select1` | a prepared `SELECT 1` | 1 |
 //! | `empty+commit` | begin and the empty statement, pipelined; then commit | 2 |
 //!
-//! Where an empty statement can't be prepared (SQLite), `SELECT 1` takes its place.
+//! Where an empty statement can't be prepared, what does least takes its place: `DO 0`, which returns no rows, in MariaDB and
+//! MySQL, `SELECT 1` in SQLite.
 
 use crate::dataset::DataSet;
 use crate::transaction::settled;
@@ -118,6 +119,7 @@ impl Workload for NoOp {
                 return Err(format!("noop: mode `{}` needs SQL; use mode=ping", self.mode.name()));
             }
             Mode::Empty | Mode::EmptyCommit if dialect.has_empty_statement() => ";",
+            Mode::Empty | Mode::EmptyCommit if dialect == Dialect::MySql => "DO 0",
             _ => "SELECT 1",
         };
         Ok(vec![StatementSpec::counted(sql, &[])])
@@ -187,6 +189,8 @@ mod tests {
         let sql = |mode, dialect| NoOp::new(mode).statements(dialect).map(|s| s[0].sql.clone());
         assert_eq!(sql(Mode::Empty, Dialect::Postgres).unwrap(), ";");
         assert_eq!(sql(Mode::EmptyCommit, Dialect::Sqlite).unwrap(), "SELECT 1");
+        assert_eq!(sql(Mode::Empty, Dialect::MySql).unwrap(), "DO 0");
+        assert_eq!(sql(Mode::Select1, Dialect::MySql).unwrap(), "SELECT 1");
         assert_eq!(sql(Mode::Select1, Dialect::Postgres).unwrap(), "SELECT 1");
         assert!(sql(Mode::Empty, Dialect::KeyValue).unwrap_err().contains("mode=ping"));
         assert!(NoOp::new(Mode::Ping).statements(Dialect::KeyValue).unwrap().is_empty());

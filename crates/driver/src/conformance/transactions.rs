@@ -2,7 +2,7 @@
 
 use super::batches::exchange;
 use super::key_value::has_records;
-use super::table::{self, COUNT_FROM, INSERT};
+use super::table::{self, COUNT_FROM, INSERT, SELECT, UPDATE};
 use super::{Fixture, connect, ensure, same, speaks_sql, told};
 use crate::{Command, Dialect, Direct, Isolation, OpError, Session, StatementSpec, Target, Value, ValueType};
 use units::Outcome;
@@ -84,12 +84,45 @@ pub(super) fn failed_transaction<F: Fixture>(fixture: &F) -> Result<(), String> 
     Ok(())
 }
 
+/// Workloads send the last statements of a transaction and its commit together.
+pub(super) fn commit_behind_a_failure<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if !speaks_sql(fixture) {
+        return Ok(());
+    }
+    let (mut administration, mut session) = table::session(fixture, 2)?;
+    let (new, newer, duplicate) = (table::row(3), table::row(4), table::row(1));
+    for _ in 0..2 {
+        let begin = [Command::Begin, Command::Statement { index: INSERT, arguments: &new }];
+        let result = exchange(&mut session, &begin);
+        told(result, &session, "begin and insert")?;
+        let rest = [
+            Command::Statement { index: INSERT, arguments: &duplicate },
+            Command::Statement { index: INSERT, arguments: &newer },
+            Command::Commit,
+        ];
+        let result = exchange(&mut session, &rest);
+        same(result, Err(OpError::refused(Outcome::Constraint)), "a batch that fails before its commit")?;
+        let reply = Direct::new(&mut session).ask(Command::Rollback);
+        told(reply, &session, "rollback behind a failed batch")?;
+        same(
+            table::count(&mut *administration)?.as_str(),
+            "2",
+            "rows after a commit behind a failed command",
+        )?;
+    }
+    Ok(())
+}
+
 pub(super) fn isolation_is_set<F: Fixture>(fixture: &F) -> Result<(), String> {
     if !speaks_sql(fixture) {
         return Ok(());
     }
-    let postgres = fixture.target().dialect() == Dialect::Postgres;
-    let sql = if postgres { "SELECT current_setting('transaction_isolation')" } else { "SELECT 'anything'" };
+    let (sql, tells) = match fixture.target().dialect() {
+        Dialect::Postgres => ("SELECT current_setting('transaction_isolation')", true),
+        // MySQL has another name for it; nobody can run the suite on it without changing this.
+        Dialect::MySql => ("SELECT @@SESSION.tx_isolation", true),
+        _ => ("SELECT 'anything'", false),
+    };
     let asked = [StatementSpec::kept(sql, &[], &[ValueType::Text])];
     for level in Isolation::ALL {
         let mut session = connect(fixture, &asked, Some(level))?;
@@ -99,9 +132,38 @@ pub(super) fn isolation_is_set<F: Fixture>(fixture: &F) -> Result<(), String> {
         let Some(Value::Text(found)) = session.value(1, 0, 0) else {
             return Err(format!("{}: no text came back", level.name()));
         };
-        if postgres {
-            same(found.to_uppercase().as_str(), level.sql(), "the isolation level in the transaction")?;
+        if tells {
+            let found = found.to_uppercase().replace('-', " ");
+            same(found.as_str(), level.sql(), "the isolation level in the transaction")?;
         }
+    }
+    Ok(())
+}
+
+/// What a transaction sees of another's commit between two looks at the same row.
+pub(super) fn isolation_shows<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if !matches!(fixture.target().dialect(), Dialect::Postgres | Dialect::MySql) {
+        return Ok(()); // SQLite has one level
+    }
+    let (one, from_one) = ([Value::Int(1)], [Value::Text("changed"), Value::Int(1)]);
+    for (level, sees_it) in [(Isolation::ReadCommitted, true), (Isolation::RepeatableRead, false)] {
+        let (_administration, mut writer) = table::session(fixture, 1)?;
+        let statements = table::statements(fixture.target().dialect());
+        let mut reader = connect(fixture, &statements, Some(level))?;
+        let look = Command::Statement { index: SELECT, arguments: &one };
+        let result = exchange(&mut reader, &[Command::Begin, look]);
+        told(result, &reader, "begin and select")?;
+        let reply = Direct::new(&mut writer).ask(Command::Statement { index: UPDATE, arguments: &from_one });
+        told(reply, &writer, "update")?;
+        let result = exchange(&mut reader, &[look]);
+        told(result, &reader, "the second select")?;
+        let changed = reader.value(0, 0, 3) == Some(Value::Text("changed"));
+        ensure(changed == sees_it, || {
+            let not = if sees_it { "does not see" } else { "sees" };
+            format!("{}: a transaction {not} what another has committed meanwhile", level.name())
+        })?;
+        let reply = Direct::new(&mut reader).ask(Command::Rollback);
+        told(reply, &reader, "rollback")?;
     }
     Ok(())
 }

@@ -2,11 +2,11 @@
 //!
 //! Its data is not kept, so it does not wait for the disk (`fsync` is off), and it is small; [`Options::settings`] change that.
 
-mod certificate;
 mod processes;
 
+use crate::certificate;
 use crate::command::{Account, run, unprivileged};
-use crate::directory::{self, free_port};
+use crate::directory::{self, free_port, own};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -311,17 +311,4 @@ pub fn find_programs() -> Result<PathBuf, String> {
              `apt-get install postgresql`; Fedora: `dnf install postgresql-server`)"
                 .to_owned()
         })
-}
-
-/// Gives a directory and everything below it to `account`.
-fn own(path: &Path, account: Option<Account>) -> Result<(), String> {
-    let Some(account) = account else { return Ok(()) };
-    std::os::unix::fs::lchown(path, Some(account.uid), Some(account.gid))
-        .map_err(|e| format!("{}: {e}", path.display()))?;
-    if path.is_dir() {
-        for entry in std::fs::read_dir(path).map_err(|e| format!("{}: {e}", path.display()))? {
-            own(&entry.map_err(|e| format!("{}: {e}", path.display()))?.path(), Some(account))?;
-        }
-    }
-    Ok(())
 }

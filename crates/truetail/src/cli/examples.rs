@@ -146,3 +146,12 @@ Examples:
   truetail gaps                                            each CPU alone for 2 s, then all at once
   truetail gaps --cpus 2-3 --time 30s                      those that the load is to have, longer
 Exit codes: 0 done, 2 could not be carried out.";
+
+pub(super) const PREDICTABILITY_EXAMPLES: &str = "\
+Examples:
+  truetail experiment predictability -o e/             both servers, started from installed programs
+  truetail experiment predictability --list            what would be run, and how long it takes
+  truetail experiment predictability --server postgresql --postgres postgres://app@db1/test --rate 200/s
+  truetail experiment predictability --again e/        look at it again
+
+The servers are asked in turn, each run on data made for it; their pages come out beside what Huang et al. published.";

@@ -1,7 +1,7 @@
 //! `experiment`: the papers' claims that can be re-run.
 
 use crate::cli::{Experiment, ExperimentArguments};
-use crate::{Ended, output, tell_tale};
+use crate::{Ended, output, predictability, tell_tale};
 use anyhow::bail;
 use serde_json::{Value, json};
 
@@ -119,8 +119,10 @@ const NOSQLMARK: &str = "Friedrich et al., BTW 2017 (slides)";
 const TELL_TALE: &str = "Fruth et al., TPCTC 2021";
 
 pub(super) fn run(arguments: &ExperimentArguments, json: bool) -> anyhow::Result<Ended> {
-    if let Some(Experiment::TellTale(arguments)) = &arguments.experiment {
-        return tell_tale::run(arguments, json);
+    match &arguments.experiment {
+        Some(Experiment::TellTale(arguments)) => return tell_tale::run(arguments, json),
+        Some(Experiment::Predictability(arguments)) => return predictability::run(arguments, json),
+        None => {}
     }
     if !arguments.list {
         bail!(

@@ -91,7 +91,7 @@ impl Wanted<'_> {
             (options.isolation, options.server_cpus) = (None, None);
         }
         // What asks for work, what ends a run early, and what is made once for all parts is left out.
-        (options.scale, options.compat, options.mix) = (None, None, None);
+        (options.scale, options.compat, options.mix, options.loaders) = (None, None, None, None);
         (options.requests, options.retries, options.check) = (None, None, None);
         (options.jvm_log, options.jvm_start) = (Vec::new(), None);
         (options.server_log, options.server_log_zone) = (Vec::new(), None);

@@ -2,7 +2,7 @@
 
 use crate::host;
 use crate::settings::RunOptions;
-use driver::{Execution, TargetFacts, TargetUrl};
+use driver::{Execution, Isolation, TargetFacts, TargetUrl};
 use load::LoadSpec;
 use record::{LoadFacts, PhaseFacts, PhaseKind, Provenance, RunHeader};
 use units::{Instant, Nanos};
@@ -14,6 +14,8 @@ pub(super) struct Parts<'a> {
     pub(super) url: &'a TargetUrl,
     pub(super) spec: &'a LoadSpec,
     pub(super) workload: WorkloadFacts,
+    /// The level that sessions ask for; `None` is the target's own default.
+    pub(super) isolation: Option<Isolation>,
     pub(super) target: &'a TargetFacts,
     pub(super) execution: Execution,
     pub(super) calibration: &'a clock::Calibration,
@@ -23,6 +25,7 @@ pub(super) fn make(parts: &Parts<'_>) -> anyhow::Result<RunHeader> {
     let spec = parts.spec;
     let workers = load::rings_needed(spec, parts.execution) - 1;
     let mut workload_facts = vec![("scale".to_owned(), parts.workload.scale.to_string())];
+    workload_facts.extend(parts.isolation.map(|level| ("isolation".to_owned(), level.name().to_owned())));
     workload_facts.extend(parts.workload.parameters.clone());
     Ok(RunHeader {
         tool_version: crate::VERSION.to_owned(),

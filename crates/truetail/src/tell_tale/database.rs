@@ -150,7 +150,7 @@ pub(super) fn password(url: &TargetUrl) -> Option<String> {
 }
 
 /// The same for a truetail that is told the URL without it.
-pub(super) fn secrets(url: &TargetUrl) -> Vec<(&'static str, String)> {
+pub(crate) fn secrets(url: &TargetUrl) -> Vec<(&'static str, String)> {
     password(url).map(|password| (PASSWORD, password)).into_iter().collect()
 }
 

@@ -22,13 +22,14 @@ mod listed;
 mod look;
 mod matrix;
 mod only;
-mod order;
+pub(crate) mod order;
 mod preset;
 mod rates;
 mod round;
 mod secret;
 
 pub(crate) use arguments::TellTaleArguments;
+pub(crate) use database::secrets as secret_words;
 
 use crate::{Ended, host, interrupt, output, run};
 use anyhow::{Context, bail};

@@ -3,7 +3,7 @@
 use units::Seed;
 
 /// All cells once, in an order that is another one for each round: what changes on a host with time meets each of them.
-pub(super) fn shuffled(cells: &[usize], seed: Seed, round: u32) -> Vec<usize> {
+pub(crate) fn shuffled(cells: &[usize], seed: Seed, round: u32) -> Vec<usize> {
     let mut order = cells.to_vec();
     let mut rng = seed.derive(&format!("tell-tale round {round}")).rng();
     for last in (1..order.len()).rev() {
@@ -14,7 +14,7 @@ pub(super) fn shuffled(cells: &[usize], seed: Seed, round: u32) -> Vec<usize> {
 }
 
 /// Seconds that the runs from `next` on will take, by what they were expected to and by how those before kept to it.
-pub(super) fn left(expected: &[f64], next: usize, taken: f64) -> f64 {
+pub(crate) fn left(expected: &[f64], next: usize, taken: f64) -> f64 {
     let (done, rest) = expected.split_at(next.min(expected.len()));
     let done: f64 = done.iter().sum();
     // A few runs say little of the others.

@@ -18,6 +18,8 @@ const ALL: &[&str] = &[
     "benchbase",
     "--mix",
     "ReadRecord=90,UpdateRecord=10",
+    "--loaders",
+    "3",
     "--isolation",
     "serializable",
     "--rate",

@@ -2,9 +2,10 @@
 
 use crate::program::{Scratch, brief};
 use driver::{Target, TargetUrl};
+use driver_mysql::MySqlTarget;
 use driver_postgres::PostgresTarget;
 use driver_sqlite::SqliteTarget;
-use testkit::postgres::{Options, server};
+use testkit::{mariadb, postgres};
 
 /// Runs SQL behind the program's back.
 type Meddle<'a> = &'a dyn Fn(&str);
@@ -53,7 +54,7 @@ fn on_sqlite() {
 
 #[test]
 fn on_postgres() {
-    let Some(server) = server(&Options::default()) else { return };
+    let Some(server) = postgres::server(&postgres::Options::default()) else { return };
     let scratch = Scratch::new("data-postgres");
     for url in [server.unix_url(), server.tcp_url()] {
         let sql = |text: &str| {
@@ -65,6 +66,18 @@ fn on_postgres() {
             std::fs::remove_dir_all(scratch.path(recording)).expect("a recording");
         }
     }
+}
+
+#[test]
+fn on_mariadb() {
+    let Some(server) = mariadb::server(&mariadb::Options::default()) else { return };
+    let scratch = Scratch::new("data-mariadb");
+    let url = server.tcp_url();
+    let sql = |text: &str| {
+        let target = MySqlTarget::from_url(&TargetUrl::parse(&url).expect("a URL")).expect("a target");
+        target.administer().expect("a connection").script(text).expect("the statement");
+    };
+    life_of_a_data_set(&scratch, &url, &sql);
 }
 
 #[test]

@@ -39,16 +39,15 @@ impl Loader<'_> {
         let mut administration = (self.connect)()?;
         let administration = administration.as_mut();
         let has_parts = dataset.parts() > 1;
-        let done = match has_parts.then(|| marker::parts_done(administration, dataset)).transpose()?.flatten()
-        {
-            Some(done) => done,
-            None => {
-                self.begin(administration, dataset)?;
-                BTreeMap::new()
-            }
-        };
+        let begun = has_parts.then(|| marker::parts_done(administration, dataset)).transpose()?.flatten();
+        if begun.is_none() {
+            self.begin(administration, dataset)?;
+        }
+        // The very first part may have been cut short: begun, with nothing done.
+        let is_resumed = begun.is_some();
+        let done = begun.unwrap_or_default();
         let found = done.values().sum();
-        let written = self.fill(dataset, &done, found)?;
+        let written = self.fill(dataset, &done, is_resumed, found)?;
         dataset.finish(administration, self.dialect)?;
         marker::write(administration, &dataset.marker(), &dataset.tables())?;
         Ok(Loading { found, written })
@@ -71,13 +70,14 @@ impl Loader<'_> {
         &self,
         dataset: &dyn DataSet,
         done: &BTreeMap<u32, u64>,
+        is_resumed: bool,
         found: u64,
     ) -> Result<u64, ConnectError> {
         let missing: Vec<u32> = (0..dataset.parts()).filter(|part| !done.contains_key(part)).collect();
         let crew = Crew {
             loader: self,
             dataset,
-            is_resumed: !done.is_empty(),
+            is_resumed,
             missing: &missing,
             next: AtomicU32::new(0),
             rows: AtomicU64::new(found),

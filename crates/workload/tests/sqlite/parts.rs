@@ -94,6 +94,15 @@ fn a_load_that_was_cut_short_goes_on() {
 }
 
 #[test]
+fn the_first_part_can_be_cut_short_too() {
+    let database = Database::new();
+    database.try_load(&Parts::new(Some(0)), &|_| ()).unwrap_err();
+    assert_eq!(rows(&database), "3", "none of the parts is done");
+    let loading = database.try_load(&Parts::new(None), &|_| ());
+    assert_eq!((loading, rows(&database).as_str()), (Ok(Loading { found: 0, written: 70 }), "70"));
+}
+
+#[test]
 fn what_is_of_another_kind_is_made_from_the_start() {
     let database = Database::new();
     database.try_load(&Parts::new(Some(4)), &|_| ()).unwrap_err();

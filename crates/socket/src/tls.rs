@@ -1,9 +1,7 @@
-//! TLS with libpq's rules of trust.
+//! TLS with libpq's rules of trust, which MySQL's and MariaDB's clients have by other names.
 
-use crate::config::{Config, TlsMode};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
-use rustls::crypto::hash::HashAlgorithm;
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -12,18 +10,45 @@ use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStor
 use std::path::Path;
 use std::sync::Arc;
 
-/// A TLS connection to `host` that trusts whom the configuration trusts; it has exchanged nothing yet.
-pub(crate) fn connection(config: &Config, host: &str) -> Result<ClientConnection, String> {
+/// Whether and how to encrypt: libpq's `sslmode`, without `allow`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TlsMode {
+    /// Never.
+    Disable,
+    /// If the server has it, whoever it is.
+    Prefer,
+    /// Always, whoever the server is.
+    Require,
+    /// Always, signed by a known authority.
+    VerifyCa,
+    /// Always, signed by a known authority for this host name.
+    VerifyFull,
+}
+
+impl TlsMode {
+    /// All modes, by libpq's names.
+    pub const NAMES: [(&'static str, TlsMode); 5] = [
+        ("disable", TlsMode::Disable),
+        ("prefer", TlsMode::Prefer),
+        ("require", TlsMode::Require),
+        ("verify-ca", TlsMode::VerifyCa),
+        ("verify-full", TlsMode::VerifyFull),
+    ];
+}
+
+/// A TLS connection to `host`, which must be what the mode asks for, by the authorities in the file `root`. It has exchanged
+/// nothing yet.
+///
+/// # Errors
+/// One line: what is missing or can't be read.
+pub fn connection(mode: TlsMode, root: Option<&Path>, host: &str) -> Result<ClientConnection, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let trust = match config.tls {
+    let trust = match mode {
         TlsMode::Disable | TlsMode::Prefer | TlsMode::Require => Trust::Anyone,
         TlsMode::VerifyCa | TlsMode::VerifyFull => {
-            let path = config
-                .root_certificate
-                .as_deref()
-                .ok_or("no root certificate to verify the server with; add sslrootcert=FILE")?;
+            let path = root.ok_or("no root certificate to verify the server with; add sslrootcert=FILE")?;
             let (roots, given) = read_roots(path)?;
-            Trust::Authorities { roots, given, check_name: config.tls == TlsMode::VerifyFull }
+            Trust::Authorities { roots, given, check_name: mode == TlsMode::VerifyFull }
         }
     };
     let name = match ServerName::try_from(host.to_owned()) {
@@ -125,76 +150,5 @@ impl ServerCertVerifier for Verifier {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
-    }
-}
-
-/// The channel binding `tls-server-end-point` (RFC 5929, section 4): the hash of the server's certificate by
-/// the hash of its signature, with SHA-256 in place of weaker ones. `None` when the signature's algorithm is
-/// not among the common ones; authentication then goes on without binding.
-pub(crate) fn server_end_point(connection: &ClientConnection) -> Option<Vec<u8>> {
-    let certificate = connection.peer_certificates()?.first()?;
-    let algorithm = match signature_algorithm(certificate)? {
-        // 1.2.840.113549.1.1.{5, 11, 12}: RSA with SHA-1, SHA-256, SHA-384
-        [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 5 | 11] => HashAlgorithm::SHA256,
-        [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 12] => HashAlgorithm::SHA384,
-        // 1.2.840.10045.4.{1, 3.2, 3.3}: ECDSA with SHA-1, SHA-256, SHA-384
-        [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 1] | [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 3, 2] => {
-            HashAlgorithm::SHA256
-        }
-        [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 3, 3] => HashAlgorithm::SHA384,
-        _ => return None,
-    };
-    let suites = rustls::crypto::ring::default_provider().cipher_suites;
-    let hash = suites
-        .iter()
-        .filter_map(|suite| suite.tls13())
-        .map(|suite| suite.common.hash_provider)
-        .find(|hash| hash.algorithm() == algorithm)?;
-    Some(hash.hash(certificate).as_ref().to_vec())
-}
-
-/// The OID of a certificate's outer signature algorithm, as its DER bytes.
-fn signature_algorithm(certificate: &[u8]) -> Option<&[u8]> {
-    const SEQUENCE: u8 = 0x30;
-    const OID: u8 = 0x06;
-    let (whole, _) = der_element(certificate, SEQUENCE)?;
-    let (_to_be_signed, behind) = der_element(whole, SEQUENCE)?;
-    let (algorithm, _) = der_element(behind, SEQUENCE)?;
-    der_element(algorithm, OID).map(|(oid, _)| oid)
-}
-
-/// The content of the first element, which must be of kind `tag`, and what lies behind it.
-fn der_element(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
-    let (&[found, first], rest) = bytes.split_first_chunk()?;
-    if found != tag {
-        return None;
-    }
-    let (length, rest) = match first {
-        0..=0x7F => (usize::from(first), rest),
-        0x81..=0x84 => {
-            let (digits, rest) = rest.split_at_checked(usize::from(first & 0x7F))?;
-            (digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)), rest)
-        }
-        _ => return None,
-    };
-    rest.split_at_checked(length)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_signature_algorithm_is_found_behind_long_and_short_elements() {
-        let mut signed = vec![0x30, 0x82, 0x01, 0x00];
-        signed.resize(4 + 256, 7);
-        let algorithm = [0x30, 5, 0x06, 3, 1, 2, 3, 0x03, 1, 0];
-        let mut whole = vec![0x30, 0x82, 0x01, 0x0E];
-        whole.extend(signed);
-        whole.extend(algorithm);
-        assert_eq!(signature_algorithm(&whole), Some(&[1_u8, 2, 3][..]));
-        for end in 0..whole.len() {
-            assert_eq!(signature_algorithm(&whole[..end]), None, "cut at {end}");
-        }
     }
 }

@@ -1,11 +1,12 @@
 //! A socket with or without TLS on it; either way non-blocking.
 
+use crate::Socket;
 use rustls::ClientConnection;
-use socket::Socket;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::RawFd;
 
-pub(crate) struct Link {
+/// A socket that bytes go through as they are, or through TLS.
+pub struct Link {
     socket: Socket,
     /// Boxed: the state of TLS is large, and most links have none.
     tls: Option<Box<ClientConnection>>,
@@ -14,35 +15,42 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn plain(socket: Socket) -> Link {
+    /// Without TLS.
+    pub fn plain(socket: Socket) -> Link {
         Link { socket, tls: None, stamp: None }
     }
 
-    /// Lets TLS begin on a socket; its handshake happens with the first reads and writes.
-    pub(crate) fn with_tls(self, connection: ClientConnection) -> Link {
-        Link { tls: Some(Box::new(connection)), ..self }
+    /// Lets TLS begin; its handshake happens with the first reads and writes.
+    pub fn begin_tls(&mut self, connection: ClientConnection) {
+        self.tls = Some(Box::new(connection));
     }
 
-    pub(crate) fn fd(&self) -> RawFd {
+    /// The descriptor, for readiness.
+    pub fn fd(&self) -> RawFd {
         self.socket.fd()
     }
 
-    pub(crate) fn socket(&self) -> &Socket {
+    /// The socket below.
+    pub fn socket(&self) -> &Socket {
         &self.socket
     }
 
-    pub(crate) fn tls(&self) -> Option<&ClientConnection> {
+    /// The state of TLS, where it has begun.
+    pub fn tls(&self) -> Option<&ClientConnection> {
         self.tls.as_deref()
     }
 
     /// The stamp of the last bytes that were read from the socket.
-    pub(crate) fn stamp(&self) -> Option<u64> {
+    pub fn stamp(&self) -> Option<u64> {
         self.stamp
     }
 
     /// Reads into `room`. Zero bytes mean that the other side has closed.
+    ///
+    /// # Errors
+    /// The kernel's; `WouldBlock` when there is nothing; `InvalidData` for what is wrong with TLS.
     #[inline]
-    pub(crate) fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+    pub fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         match &mut self.tls {
             None => {
                 let (received, stamp) = self.socket.receive(room)?;
@@ -54,7 +62,10 @@ impl Link {
     }
 
     /// Takes the handshake as far as it goes without blocking; true when it is done.
-    pub(crate) fn handshake(&mut self) -> io::Result<bool> {
+    ///
+    /// # Errors
+    /// As [`Link::read`].
+    pub fn handshake(&mut self) -> io::Result<bool> {
         let Some(tls) = &mut self.tls else { return Ok(true) };
         while tls.is_handshaking() {
             pump_out(tls, &self.socket)?;

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Writes `authority.crt` into `directory`, `server.crt` and `server.key` into `data`.
-pub(super) fn make(directory: &Path, data: &Path) -> Result<(), String> {
+pub(crate) fn make(directory: &Path, data: &Path) -> Result<(), String> {
     let extensions = directory.join("extensions");
     std::fs::write(&extensions, "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n")
         .map_err(|e| format!("{}: {e}", extensions.display()))?;
@@ -38,7 +38,7 @@ pub(super) fn make(directory: &Path, data: &Path) -> Result<(), String> {
     for name in ["server.crt", "server.key"] {
         std::fs::copy(directory.join(name), data.join(name)).map_err(|e| format!("{name}: {e}"))?;
     }
-    // PostgreSQL refuses a key that others can read.
+    // PostgreSQL refuses a key that others can read; MariaDB does not care.
     let only_owner = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     std::fs::set_permissions(data.join("server.key"), only_owner).map_err(|e| format!("server.key: {e}"))
 }

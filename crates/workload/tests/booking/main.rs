@@ -1,0 +1,12 @@
+//! SEATS and Epinions against real databases.
+
+mod damage;
+mod parts;
+mod planning;
+mod postgres;
+mod support;
+
+use testkit::alloc::CountingAlloc;
+
+#[global_allocator]
+static ALLOC: CountingAlloc = CountingAlloc;
