@@ -1,8 +1,9 @@
 //! The bank of the documentation: its money stays the same whoever pays whom.
 
 use super::*;
+use driver_mysql::MySqlTarget;
 use driver_postgres::PostgresTarget;
-use testkit::postgres::{Options, server};
+use testkit::{mariadb, postgres};
 
 const BANK: &str = include_str!("../../../../docs/examples/bank.toml");
 
@@ -55,7 +56,14 @@ fn on_sqlite() {
 
 #[test]
 fn on_postgres() {
-    let Some(server) = server(&Options::default()) else { return };
+    let Some(server) = postgres::server(&postgres::Options::default()) else { return };
     let url = TargetUrl::parse(&server.unix_url()).unwrap();
     life_of_a_bank(&PostgresTarget::from_url(&url).unwrap());
+}
+
+#[test]
+fn on_mariadb() {
+    let Some(server) = mariadb::server(&mariadb::Options::default()) else { return };
+    let url = TargetUrl::parse(&server.unix_url()).unwrap();
+    life_of_a_bank(&MySqlTarget::from_url(&url).unwrap());
 }

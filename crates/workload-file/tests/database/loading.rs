@@ -1,9 +1,10 @@
 //! Data sets in parts: gone on with, told apart, and never dropped when they are somebody else's.
 
 use super::*;
+use driver_mysql::MySqlTarget;
 use driver_postgres::PostgresTarget;
 use std::path::Path;
-use testkit::postgres::{Options, server};
+use testkit::{mariadb, postgres};
 use workload::dataset::{DataSet, Status, drop_dataset, status};
 
 const WIDE: &str = r#"
@@ -130,7 +131,7 @@ fn a_load_is_gone_on_with_on_sqlite() {
 
 #[test]
 fn a_load_is_gone_on_with_on_postgres() {
-    let Some(server) = server(&Options::default()) else { return };
+    let Some(server) = postgres::server(&postgres::Options::default()) else { return };
     let url = TargetUrl::parse(&server.unix_url()).unwrap();
     cut_short_and_gone_on_with(&PostgresTarget::from_url(&url).unwrap());
 }
@@ -220,4 +221,11 @@ fn sql_may_lie_in_files_beside() {
     let error = open(&directory.join("w.toml")).err().unwrap();
     assert!(error.contains("line 2") && error.contains("`sql/make.sql`: can't be read"), "{error}");
     assert!(open(&directory.join("nowhere.toml")).err().unwrap().starts_with("can't be read"));
+}
+
+#[test]
+fn a_load_is_gone_on_with_on_mariadb() {
+    let Some(server) = mariadb::server(&mariadb::Options::default()) else { return };
+    let url = TargetUrl::parse(&server.unix_url()).unwrap();
+    cut_short_and_gone_on_with(&MySqlTarget::from_url(&url).unwrap());
 }
