@@ -4,6 +4,7 @@ use crate::arrivals::{Process, hyper_exponential, pareto};
 use crate::phases::{Phase, RateProfile};
 use std::fmt;
 use units::{Nanos, PerSecond, Rng, Seed};
+use workload::names::nearest;
 
 /// Think time between a completion and the session's next request.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -330,7 +331,10 @@ pub fn mix_weights(pairs: &[(String, f64)], operations: &[String]) -> Result<Vec
     let mut weights = vec![0.0; operations.len()];
     for (name, weight) in pairs {
         let index = operations.iter().position(|o| o.eq_ignore_ascii_case(name)).ok_or_else(|| {
-            SpecError(format!("mix: no operation `{name}`; this workload has {}", operations.join(", ")))
+            let valid: Vec<&str> = operations.iter().map(String::as_str).collect();
+            let near = nearest(name, &valid).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let all = operations.join(", ");
+            SpecError(format!("mix: no operation `{name}`{near}; this workload has {all}"))
         })?;
         weights[index] = *weight;
     }

@@ -19,6 +19,24 @@ pub const DATABASE_PREFIX: &str = "data.";
 /// it, and so lie there when it begins.
 pub const FLOOR_DIRECTORY: &str = "floor";
 
+/// The directory within a recording that holds the texts that its workload was made from.
+pub const WORKLOAD_DIRECTORY: &str = "workload";
+
+/// Writes the texts that a workload was made from beside the samples: (path below [`WORKLOAD_DIRECTORY`], text). Without
+/// any, nothing is made.
+///
+/// # Errors
+/// What could not be written.
+pub fn keep_texts(dir: &Path, texts: &[(String, String)]) -> Result<(), RecordError> {
+    for (name, text) in texts {
+        let path = dir.join(WORKLOAD_DIRECTORY).join(name);
+        let parent = path.parent().unwrap_or(dir);
+        std::fs::create_dir_all(parent).map_err(RecordError::io("create", parent))?;
+        std::fs::write(&path, text).map_err(RecordError::io("write", &path))?;
+    }
+    Ok(())
+}
+
 /// Whether a writer makes a file or directory of this name at the top of a recording, finished or not. Whoever takes an unfinished
 /// recording away takes these, and nothing that a user may have put beside them.
 pub fn is_of_recording(name: &str) -> bool {

@@ -45,7 +45,9 @@ mod wire;
 mod writer;
 
 pub use columns::Columns;
-pub use directory::{DATABASE_PREFIX, FLOOR_DIRECTORY, is_of_recording, require_vacant};
+pub use directory::{
+    DATABASE_PREFIX, FLOOR_DIRECTORY, WORKLOAD_DIRECTORY, is_of_recording, keep_texts, require_vacant,
+};
 pub use end::{EndOfRun, Ending, RecordedVerdict};
 pub use error::RecordError;
 pub use guard::is_guarding;

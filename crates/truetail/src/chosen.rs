@@ -14,6 +14,7 @@ use workload::tpcc::Tpcc;
 use workload::users::Users;
 use workload::ycsb::Ycsb;
 use workload::{Operation, Request, Tickets, Workload, WorkloadFacts};
+use workload_file::FileWorkload;
 
 macro_rules! any_workload {
     ($($variant:ident($type:ty)),+ $(,)?) => {
@@ -87,6 +88,10 @@ macro_rules! any_workload {
                 match self { $(AnyWorkload::$variant(workload) => workload.counts()),+ }
             }
 
+            fn files(&self) -> Vec<(String, String)> {
+                match self { $(AnyWorkload::$variant(workload) => workload.files()),+ }
+            }
+
             fn dataset(&self) -> Option<&dyn DataSet> {
                 match self { $(AnyWorkload::$variant(workload) => workload.dataset()),+ }
             }
@@ -106,9 +111,18 @@ impl AnyWorkload {
         match self {
             AnyWorkload::Ycsb(workload) => workload.config().inserts(),
             AnyWorkload::Seats(_) => true,
+            AnyWorkload::File(workload) => workload.has_sequences(),
             AnyWorkload::NoOp(_) | AnyWorkload::Epinions(_) | AnyWorkload::Tpcc(_) => false,
+        }
+    }
+
+    /// What may be meant otherwise, in a line each.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        match self {
+            AnyWorkload::File(workload) => workload.notes(),
+            _ => Vec::new(),
         }
     }
 }
 
-any_workload!(NoOp(NoOp), Ycsb(Ycsb), Tpcc(Tpcc), Epinions(Epinions), Seats(Seats));
+any_workload!(NoOp(NoOp), Ycsb(Ycsb), Tpcc(Tpcc), Epinions(Epinions), Seats(Seats), File(FileWorkload));

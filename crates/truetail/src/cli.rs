@@ -7,7 +7,7 @@ use crate::logs::LogArguments;
 use crate::output;
 use crate::predictability::PredictabilityArguments;
 use crate::prove::ProveArguments;
-use crate::registry::{TARGETS, WORKLOADS};
+use crate::registry::{FILE_SUMMARY, TARGETS, WORKLOADS};
 use crate::settings::RunOptions;
 use crate::store::StoreArguments;
 use crate::tell_tale::TellTaleArguments;
@@ -101,6 +101,7 @@ fn lists() -> String {
     for entry in WORKLOADS {
         text += &format!("  {}\n", entry.summary);
     }
+    text += &format!("  {FILE_SUMMARY}\n");
     text
 }
 

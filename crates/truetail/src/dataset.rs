@@ -36,6 +36,7 @@ pub(crate) fn run(verb: Verb, arguments: DataSetArguments, json: bool) -> anyhow
     }
     let target = registry::open_target(&url)?;
     let workload = registry::make_workload(&options.workload_choice()?)?;
+    workload.notes().iter().for_each(|note| output::note(note));
     registry::with(&target, workload, DataSetAction { verb, options: &options, json })
 }
 

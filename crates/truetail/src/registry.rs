@@ -11,12 +11,14 @@ use driver_postgres::PostgresTarget;
 use driver_redis::RedisTarget;
 use driver_sqlite::SqliteTarget;
 use prove::invocations::Protocol;
+use std::path::Path;
 use workload::Workload;
 use workload::epinions::Epinions;
 use workload::noop::NoOp;
 use workload::seats::Seats;
 use workload::tpcc::{Tpcc, TpccConfig};
 use workload::ycsb::Ycsb;
+use workload_file::FileWorkload;
 
 /// What to do with a target and a workload once their types are known.
 pub(crate) trait Action {
@@ -196,12 +198,43 @@ pub(crate) fn driver_of(url: &TargetUrl) -> anyhow::Result<&'static TargetEntry>
     })
 }
 
+/// One line for `--help`: what is no name of a workload here.
+pub(crate) const FILE_SUMMARY: &str = "FILE.toml: a workload of your own: SQL, generators, data, checks (docs/custom-workloads.md)";
+
+/// Whether a workload's name is that of a file.
+fn is_file(name: &str) -> bool {
+    name.ends_with(".toml") || name.contains(std::path::MAIN_SEPARATOR)
+}
+
+/// Reads a workload out of a file.
+fn read_workload(choice: &WorkloadChoice) -> Result<AnyWorkload, String> {
+    let file = workload_file::Choice {
+        scale: choice.scale,
+        seed: choice.seed,
+        parameters: choice.parameters.clone(),
+        client: (choice.client.number, choice.client.of.unwrap_or(1)),
+    };
+    let workload = FileWorkload::open(Path::new(&choice.name), &file)?;
+    let name = workload.facts().name;
+    if WORKLOADS.iter().any(|entry| entry.names.contains(&name.as_str())) {
+        return Err(format!("a file's workload can't be called `{name}`, as one of truetail's own; change its `name`"));
+    }
+    Ok(workload.into())
+}
+
 /// Makes the workload of a name.
 pub(crate) fn make_workload(choice: &WorkloadChoice) -> anyhow::Result<AnyWorkload> {
+    if is_file(&choice.name) {
+        return read_workload(choice).map_err(|e| anyhow!("--workload {}: {e}", choice.name));
+    }
     let entry = WORKLOADS.iter().find(|w| w.names.contains(&choice.name.as_str()));
     let Some(entry) = entry else {
         let known: Vec<&str> = WORKLOADS.iter().flat_map(|w| w.names).copied().collect();
-        bail!("--workload {}: there is none of that name; there are {}", choice.name, known.join(", "));
+        bail!(
+            "--workload {}: there is none of that name; there are {}, and files such as `./mine.toml`",
+            choice.name,
+            known.join(", ")
+        );
     };
     // A workload's reasons begin with the name of its family, which stands before them already.
     let family = format!("{}: ", entry.names[0]);

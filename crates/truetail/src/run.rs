@@ -77,7 +77,9 @@ pub(crate) fn execute_with(
     let mut url = TargetUrl::parse(&text)?;
     let choice = options.workload_choice()?;
     let workload = registry::make_workload(&choice)?;
-    let directory = options.out.clone().unwrap_or_else(|| default_directory(&choice.name, &url.scheme));
+    workload.notes().iter().for_each(|note| output::note(note));
+    let name = workload.facts().name;
+    let directory = options.out.clone().unwrap_or_else(|| default_directory(&name, &url.scheme));
     record::require_vacant(&directory)?;
     options.logs()?.require()?;
     if url.scheme == "sqlite" && url.path.is_empty() {
@@ -219,6 +221,7 @@ impl Action for RunAction<'_> {
         // Nobody wants a load that nothing is learnt from.
         config.on_trouble = Some(stop);
         let recorder = Recorder::start(config, consumers, clock)?;
+        record::keep_texts(self.directory, &workload.files())?;
         let observer = watching.start(&recorder, clock);
         let view = (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, interval));
         let journal = Events { sink: recorder.events() };

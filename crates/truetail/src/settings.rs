@@ -30,7 +30,7 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) target: Option<String>,
 
-    /// What to ask: ycsb, ycsb-a … ycsb-f, tpcc, noop [default: ycsb]
+    /// What to ask: ycsb, ycsb-a … ycsb-f, tpcc, noop, or a file of your own such as bank.toml [default: ycsb]
     #[arg(long, short = 'w', value_name = "NAME", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) workload: Option<String>,

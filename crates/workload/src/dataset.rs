@@ -48,7 +48,8 @@ pub trait DataSet: Sync {
     /// What a complete one says of itself.
     fn marker(&self) -> Marker;
 
-    /// Its tables, in the order in which they can be dropped.
+    /// Its tables, in the order in which they can be dropped. With none there is nothing to load, and the checks are of
+    /// tables that are there already.
     fn tables(&self) -> Vec<&'static str>;
 
     /// Rows that loading will write, for progress.
@@ -100,6 +101,14 @@ pub trait DataSet: Sync {
         Ok(())
     }
 
+    /// Takes away what stands in the way of dropping the tables, such as views; nothing there is no error.
+    ///
+    /// # Errors
+    /// The database's words.
+    fn before_drop(&self, _administration: &mut dyn Administration) -> Result<(), ConnectError> {
+        Ok(())
+    }
+
     /// Verifies the invariants that must hold after any run.
     ///
     /// # Errors
@@ -129,6 +138,7 @@ pub fn drop_dataset(
             "the table `{table}` was not made by truetail and is left alone; drop it yourself or use another database"
         )));
     }
+    dataset.before_drop(administration)?;
     // Tables first: should this be cut short, the marker still says whose the rest is.
     for table in dataset.tables() {
         administration.script(&format!("DROP TABLE IF EXISTS {table}"))?;
@@ -146,6 +156,10 @@ pub fn check_dataset(
     dataset: &dyn DataSet,
     dialect: Dialect,
 ) -> Result<Vec<CheckResult>, ConnectError> {
+    // Nothing of truetail's making: the tables are the user's own.
+    if dataset.tables().is_empty() {
+        return dataset.check(administration, dialect);
+    }
     let found = status(administration, dataset)?;
     let matching = matches!(found, Status::Matching { .. });
     let mut results = vec![CheckResult {

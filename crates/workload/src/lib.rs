@@ -7,6 +7,10 @@
 //! - [`Workload::run`], on the clock: ordinary sequential code over a [`driver::Conversation`], also for a
 //!   transaction of many statements.
 //!
+//! Workloads of one's own are written against it, too: `examples/own-workload` is a whole one, with a data set, a check and
+//! a program that records a load of it; `docs/own-workloads.md` explains it. Those that are written in a file
+//! (`docs/custom-workloads.md`) are the crate `workload-file`.
+//!
 //! What depends on all earlier requests (the next key to insert, the oldest key to delete) can't be a
 //! function of n alone: [`Tickets`] is that state, advanced in request order by the one thread that writes
 //! the schedule.
@@ -131,6 +135,12 @@ pub trait Workload: Send + Sync + 'static {
 
     /// What its requests have counted besides their outcomes since they began: (name, count).
     fn counts(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// Texts that define it, where a user wrote them: (file name, text). A recording keeps them, so that the load can be
+    /// made again.
+    fn files(&self) -> Vec<(String, String)> {
         Vec::new()
     }
 

@@ -17,6 +17,7 @@ Examples:
   truetail run postgres://… -r 50/s --visit 5 --think exp:1s      users who come, stay and leave
   truetail run postgres://… -r 1000/s --floor               which share of each quantile truetail and the kernel explain
   truetail run postgres://… --jvm-log harness:gc.log        with the pauses of a JVM on this host, from its log
+  truetail run postgres://… -w bank.toml -p accounts=5000   a workload of your own (see docs/custom-workloads.md)
   truetail run --config night.toml --rate 3000/s            flags win over the file
 Exit codes: 0 done, 2 could not be carried out, 3 the verdict is invalid.";
 

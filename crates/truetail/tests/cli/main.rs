@@ -7,6 +7,7 @@ mod clients;
 mod compared;
 mod configured;
 mod damaged;
+mod custom;
 mod data_set;
 mod disk_full;
 mod exported;

@@ -83,6 +83,9 @@ pub fn status(
     dataset: &dyn DataSet,
 ) -> Result<Status, ConnectError> {
     let (expected, tables) = (dataset.marker(), dataset.tables());
+    if tables.is_empty() {
+        return Ok(Status::Matching { found: expected });
+    }
     let mut present = Vec::new();
     for table in &tables {
         if administration.table_exists(table)? {
