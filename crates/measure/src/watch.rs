@@ -35,7 +35,10 @@ impl Watching {
             (names::OBSERVERS.to_owned(), "default".to_owned()),
             (names::STEAL_CPUS.to_owned(), cpus.clone()),
             (names::CLIENT_CPUS_WATCHED.to_owned(), cpus),
-            (names::HICCUPS.to_owned(), format!("wakes later than {threshold} are told{each}{}", self.period)),
+            (
+                names::HICCUPS.to_owned(),
+                format!("wakes later than {threshold} are told{each}{}", self.period),
+            ),
         ]
     }
 
@@ -60,7 +63,9 @@ impl Watching {
         let indexes = sources.iter().map(|source| announce(source.describe())).collect();
         let sink = Sink { sink: recorder.noise(), indexes, found: BTreeMap::new() };
         let (observer, facts) = Observer::start(sources, INTERVAL, clock, sink);
-        facts.into_iter().for_each(|fact| drop(announced.source(fact)));
+        for fact in facts {
+            announced.source(fact);
+        }
         Started(observer)
     }
 }
