@@ -58,6 +58,11 @@ pub trait Fixture {
         true
     }
 
+    /// Whether what a transaction sees depends on its isolation level; only a store that is not a database may lack that.
+    fn isolates(&self) -> bool {
+        true
+    }
+
     /// `CLOCK_REALTIME` in nanoseconds; needed where kernel stamps are promised.
     fn wall_time_ns(&self) -> Option<u64> {
         None

@@ -212,6 +212,10 @@ impl Fixture for Driver {
         false // the store's SQL is what YCSB needs
     }
 
+    fn isolates(&self) -> bool {
+        false // docs/store.md says so
+    }
+
     fn wall_time_ns(&self) -> Option<u64> {
         Some(clock::wall_time_ns())
     }

@@ -27,6 +27,8 @@ const ALL: &[&str] = &[
     "--arrivals",
     "constant",
     "--closed=false",
+    "--tpcc-terminals",
+    "unlimited",
     "--think",
     "exp:5ms",
     "--visit",

@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use testkit::documented::{Schema, schemas};
 
 /// Documents of commands that are tested in programs of their own, where these are looked at.
-const ELSEWHERE: [&str; 6] = [
+const ELSEWHERE: [&str; 7] = [
     "truetail.store/1",
     "truetail.prove/1",
     "truetail.driver-traps/1",
     "truetail.echo/1",
     "truetail.floor/1",
     "truetail.tell-tale/1",
+    "truetail.predictability/1",
 ];
 
 /// Every field that any command prints is described, and none is described that no command prints.
