@@ -80,7 +80,8 @@ fn target_facts(facts: &TargetFacts) -> Vec<(String, String)> {
 
 /// Of the host no more than tells it from others: `truetail run` writes down all that it can find.
 fn host() -> HostFacts {
-    let line = |path: &str| std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default();
+    let line =
+        |path: &str| std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default();
     HostFacts {
         name: line("/proc/sys/kernel/hostname"),
         kernel: line("/proc/sys/kernel/osrelease"),

@@ -102,7 +102,8 @@ pub fn measure<T: Target, W: Workload>(
 
     let (producers, consumers) = rings(spec, target.execution());
     let clock = calibration.start();
-    let recorder = Recorder::start(RecorderConfig::new(directory, header), consumers, clock).map_err(failed)?;
+    let recorder =
+        Recorder::start(RecorderConfig::new(directory, header), consumers, clock).map_err(failed)?;
     record::keep_texts(directory, &workload.files()).map_err(failed)?;
     let observer = watching.start(&recorder, clock);
     let journal = Events(recorder.events());

@@ -35,7 +35,10 @@ impl Watching {
             (names::OBSERVERS.to_owned(), "default".to_owned()),
             (names::STEAL_CPUS.to_owned(), cpus.clone()),
             (names::CLIENT_CPUS_WATCHED.to_owned(), cpus),
-            (names::HICCUPS.to_owned(), format!("wakes later than {threshold} are told{each}{}", self.period)),
+            (
+                names::HICCUPS.to_owned(),
+                format!("wakes later than {threshold} are told{each}{}", self.period),
+            ),
         ]
     }
 

@@ -199,7 +199,8 @@ pub(crate) fn driver_of(url: &TargetUrl) -> anyhow::Result<&'static TargetEntry>
 }
 
 /// One line for `--help`: what is no name of a workload here.
-pub(crate) const FILE_SUMMARY: &str = "FILE.toml: a workload of your own: SQL, generators, data, checks (docs/custom-workloads.md)";
+pub(crate) const FILE_SUMMARY: &str =
+    "FILE.toml: a workload of your own: SQL, generators, data, checks (docs/custom-workloads.md)";
 
 /// Whether a workload's name is that of a file.
 fn is_file(name: &str) -> bool {
@@ -217,7 +218,9 @@ fn read_workload(choice: &WorkloadChoice) -> Result<AnyWorkload, String> {
     let workload = FileWorkload::open(Path::new(&choice.name), &file)?;
     let name = workload.facts().name;
     if WORKLOADS.iter().any(|entry| entry.names.contains(&name.as_str())) {
-        return Err(format!("a file's workload can't be called `{name}`, as one of truetail's own; change its `name`"));
+        return Err(format!(
+            "a file's workload can't be called `{name}`, as one of truetail's own; change its `name`"
+        ));
     }
     Ok(workload.into())
 }

@@ -90,9 +90,9 @@ impl Data {
     ) -> Result<(), ConnectError> {
         let Some(script) = script else { return Ok(()) };
         let brace = |words: &str| parameters::brace(words, dialect, &self.parameters, &self.scope);
-        let text = script.require(dialect).and_then(|(text, _)| {
-            sql::script(text, dialect, &brace).map_err(|why| script.place.error(why))
-        });
+        let text = script
+            .require(dialect)
+            .and_then(|(text, _)| sql::script(text, dialect, &brace).map_err(|why| script.place.error(why)));
         administration.script(&text.map_err(ConnectError::permanent)?)
     }
 
@@ -195,7 +195,9 @@ fn check_tables(definition: &Definition) -> Result<(), String> {
             for made in sql::created_tables(text, dialect).map_err(|why| script.place.error(why))? {
                 if !definition.tables.iter().any(|table| table.name.eq_ignore_ascii_case(&made)) {
                     let made = crate::document::shown(&made);
-                    let words = format!("makes the table `{made}`, which no [[table]] names; add `name = \"{made}\"`");
+                    let words = format!(
+                        "makes the table `{made}`, which no [[table]] names; add `name = \"{made}\"`"
+                    );
                     return Err(script.place.error(words));
                 }
             }
@@ -216,7 +218,8 @@ pub(crate) fn check_scripts(definition: &Definition, scope: &Scope) -> Result<()
     }
     for check in &definition.checks {
         for (text, dialect) in check.sql.all() {
-            let made = sql::statement(text, dialect, true, &|words| brace(words, dialect).map(|()| "0".to_owned()));
+            let made =
+                sql::statement(text, dialect, true, &|words| brace(words, dialect).map(|()| "0".to_owned()));
             let made = made.map_err(|why| check.sql.place.error(why))?;
             if let Some(name) = made.names.first() {
                 let words = "a check has no values; parameters are written";

@@ -77,14 +77,45 @@ pub(crate) enum Kind {
     Constant(Scalar),
     /// A constant that is computed.
     Computed(Amount),
-    Uniform { from: Amount, to: Amount },
-    Zipf { shape: ZipfShape, from: Amount, to: Amount, theta: Option<Amount> },
-    Nurand { a: Amount, from: Amount, to: Amount, c: Option<Amount> },
-    Hotspot { from: Amount, to: Amount, hot: Amount, share: Amount },
-    Sequence { from: Option<Amount>, after: Option<(String, String)> },
-    Text { alphabet: Vec<char>, least: Amount, most: Amount },
-    Choice { of: Vec<Scalar>, weights: Option<Vec<Amount>> },
-    Timestamp { from: i64, to: i64 },
+    Uniform {
+        from: Amount,
+        to: Amount,
+    },
+    Zipf {
+        shape: ZipfShape,
+        from: Amount,
+        to: Amount,
+        theta: Option<Amount>,
+    },
+    Nurand {
+        a: Amount,
+        from: Amount,
+        to: Amount,
+        c: Option<Amount>,
+    },
+    Hotspot {
+        from: Amount,
+        to: Amount,
+        hot: Amount,
+        share: Amount,
+    },
+    Sequence {
+        from: Option<Amount>,
+        after: Option<(String, String)>,
+    },
+    Text {
+        alphabet: Vec<char>,
+        least: Amount,
+        most: Amount,
+    },
+    Choice {
+        of: Vec<Scalar>,
+        weights: Option<Vec<Amount>>,
+    },
+    Timestamp {
+        from: i64,
+        to: i64,
+    },
     Now,
 }
 

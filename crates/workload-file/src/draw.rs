@@ -50,14 +50,34 @@ impl Ranks {
 #[derive(Clone, Debug)]
 pub(crate) enum Law {
     /// One of the fixed values; how likely each is or one before it. Empty where there is one alone.
-    Fixed { values: Vec<Fixed>, cumulative: Vec<f64> },
+    Fixed {
+        values: Vec<Fixed>,
+        cumulative: Vec<f64>,
+    },
     /// `from` and a rank below `count`.
-    Whole { from: i64, count: u64, ranks: Ranks },
-    Sequence { from: i64, stride: u64 },
-    Real { from: f64, to: f64 },
-    Moment { from: i64, count: u64 },
+    Whole {
+        from: i64,
+        count: u64,
+        ranks: Ranks,
+    },
+    Sequence {
+        from: i64,
+        stride: u64,
+    },
+    Real {
+        from: f64,
+        to: f64,
+    },
+    Moment {
+        from: i64,
+        count: u64,
+    },
     Now,
-    Text { alphabet: Vec<char>, least: u64, more: u64 },
+    Text {
+        alphabet: Vec<char>,
+        least: u64,
+        more: u64,
+    },
 }
 
 /// How a value is drawn.
@@ -147,7 +167,8 @@ impl DrawList {
 impl Drawn {
     /// Room for as many values and as much text, touched.
     pub(crate) fn with_room(values: usize, text: usize) -> Drawn {
-        let mut drawn = Drawn { slots: vec![Slot::Null; values], wholes: vec![0; values], text: " ".repeat(text) };
+        let mut drawn =
+            Drawn { slots: vec![Slot::Null; values], wholes: vec![0; values], text: " ".repeat(text) };
         drawn.text.clear();
         drawn
     }
@@ -159,9 +180,8 @@ impl Draw {
         match &self.law {
             Law::Fixed { cumulative, .. } => (Slot::Fixed(chosen(cumulative, &mut rng)), 0),
             Law::Whole { from, count, ranks } => {
-                let whole = different(other, *from, *count, || {
-                    from.wrapping_add_unsigned(ranks.draw(&mut rng))
-                });
+                let whole =
+                    different(other, *from, *count, || from.wrapping_add_unsigned(ranks.draw(&mut rng)));
                 (self.formed(whole, text), whole)
             }
             Law::Sequence { from, stride } => {

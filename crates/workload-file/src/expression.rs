@@ -266,9 +266,7 @@ impl<'a> Parser<'a> {
             }
             Some(c) if c.is_ascii_digit() => self.number(),
             Some(c) if c.is_ascii_alphabetic() || c == '_' => self.name(),
-            Some(_) => {
-                Err(format!("expected a number, a parameter or `(`, found `{}`", shown(self.rest)))
-            }
+            Some(_) => Err(format!("expected a number, a parameter or `(`, found `{}`", shown(self.rest))),
             None => Err("expected a number, a parameter or `(`, found the end".to_owned()),
         }
     }
@@ -333,7 +331,8 @@ mod tests {
 
     fn value(text: &str) -> Result<Number, String> {
         let scope = Scope {
-            names: [("accounts".to_owned(), Number::Int(1_000)), ("scale".to_owned(), Number::Float(0.5))].into(),
+            names: [("accounts".to_owned(), Number::Int(1_000)), ("scale".to_owned(), Number::Float(0.5))]
+                .into(),
             found: [(Found::Rows("t".to_owned()), 7)].into(),
             stand_in: None,
         };

@@ -113,7 +113,11 @@ impl FileWorkload {
         FileWorkload::build(opened, choice, &mut read)
     }
 
-    fn build(mut opened: Opened, choice: &Choice, files: &mut read::Files<'_>) -> Result<FileWorkload, String> {
+    fn build(
+        mut opened: Opened,
+        choice: &Choice,
+        files: &mut read::Files<'_>,
+    ) -> Result<FileWorkload, String> {
         let mut referred = Vec::new();
         let mut note = |name: &str| {
             let text = files(name)?;
@@ -228,7 +232,9 @@ impl Workload for FileWorkload {
             return Err("its transactions are SQL, and this target has key-value commands only".to_owned());
         };
         if !dialect.is_sql() && self.scope.stand_in.is_some() {
-            return Err("it looks numbers up in a database (rows, highest), and there is none here".to_owned());
+            return Err(
+                "it looks numbers up in a database (rows, highest), and there is none here".to_owned()
+            );
         }
         let courses = self.program.dialects[place].as_ref().map_err(Clone::clone)?;
         self.dialect.store(place, Ordering::Relaxed);

@@ -59,7 +59,8 @@ impl Opened {
 
     pub(crate) fn facts(&self) -> Vec<(String, String)> {
         let mut facts = vec![("file".to_owned(), self.path.clone())];
-        facts.extend(self.all().into_iter().map(|(name, text)| (format!("SHA-256 of {name}"), sha256(&text))));
+        facts
+            .extend(self.all().into_iter().map(|(name, text)| (format!("SHA-256 of {name}"), sha256(&text))));
         facts
     }
 }

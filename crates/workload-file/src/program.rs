@@ -170,13 +170,17 @@ impl<'a> Maker<'a> {
     ) -> Result<Maker<'a>, String> {
         let twice = transaction.values.iter().find(|own| shared.iter().any(|value| value.name == own.name));
         if let Some(value) = twice {
-            return Err(value.place.error("is among the [values] of all transactions, too; name one otherwise"));
+            return Err(value
+                .place
+                .error("is among the [values] of all transactions, too; name one otherwise"));
         }
         let mut kept: Vec<KeptColumn<'a>> = Vec::new();
         for (step, definition) in transaction.steps.iter().enumerate() {
             let Some((row, columns)) = &definition.keep else { continue };
             if kept.iter().any(|column| column.row == row) {
-                return Err(definition.place.error(format!("a row `{row}` is kept already; name it otherwise")));
+                return Err(definition
+                    .place
+                    .error(format!("a row `{row}` is kept already; name it otherwise")));
             }
             kept.extend(columns.iter().map(|(column, value_type)| KeptColumn {
                 row,
@@ -218,7 +222,10 @@ impl<'a> Maker<'a> {
         let valid: Vec<&str> = self.values.iter().map(|value| value.name.as_str()).collect();
         if valid.is_empty() {
             let words = "there are no [values]; add one, such as";
-            return Err(step.sql.place.error(format!("`:{name}`: {words} `{name} = {{ draw = \"uniform\", … }}`")));
+            return Err(step
+                .sql
+                .place
+                .error(format!("`:{name}`: {words} `{name} = {{ draw = \"uniform\", … }}`")));
         }
         let suggestion = names::suggestion(name, &valid);
         Err(step.sql.place.error(format!("`:{}` is none of the values{suggestion}", shown(name))))
@@ -298,7 +305,8 @@ impl<'a> Maker<'a> {
             }
             Some(true) if needs_answer => {
                 let keeper = self.depends[index].map_or(0, |keeper| keeper + 1);
-                let words = format!("can't be sent together with step {keeper}: it uses what that step keeps");
+                let words =
+                    format!("can't be sent together with step {keeper}: it uses what that step keeps");
                 Err(step.place.error(words))
             }
             together => Ok(index > 0 && together.unwrap_or(self.transaction.together) && !needs_answer),

@@ -75,7 +75,9 @@ fn check_whole(definition: &Definition, whole: &Section<'_>) -> Result<(), Strin
         return Err(format!("there are {} transactions; at most 250", transactions.len()));
     }
     if transactions.iter().all(|t| t.weight == 0.0) {
-        return Err(transactions[0].place.error("its weight is 0 and so are all others; one must be above 0"));
+        return Err(transactions[0]
+            .place
+            .error("its weight is 0 and so are all others; one must be above 0"));
     }
     let twice = |what: &str, names: &mut dyn Iterator<Item = &str>| {
         let mut seen: Vec<&str> = Vec::new();
@@ -204,7 +206,9 @@ fn transaction(item: Item<'_>, files: &mut Files<'_>) -> Result<TransactionDefin
     let name = plain_name(&name, 60)?;
     let section = section.called(format!("transaction `{name}`"));
     let steps = match (section.get("sql"), section.get("step")) {
-        (Some(_), Some(_)) => return Err(section.error("has `sql` and [[transaction.step]]; drop one of them")),
+        (Some(_), Some(_)) => {
+            return Err(section.error("has `sql` and [[transaction.step]]; drop one of them"));
+        }
         (None, None) => return Err(section.error("has neither `sql` nor a [[transaction.step]]")),
         (Some(_), None) => vec![step_of(&section, files)?],
         (None, Some(steps)) => steps_of(&name, &steps, files)?,
@@ -248,7 +252,11 @@ fn isolation(section: &Section<'_>) -> Result<Option<Isolation>, String> {
         .ok_or_else(|| item.error(format!("no level `{}`{}", shown(name), names::suggestion(name, &names))))
 }
 
-fn steps_of(transaction: &str, steps: &Item<'_>, files: &mut Files<'_>) -> Result<Vec<StepDefinition>, String> {
+fn steps_of(
+    transaction: &str,
+    steps: &Item<'_>,
+    files: &mut Files<'_>,
+) -> Result<Vec<StepDefinition>, String> {
     let items = steps.list()?;
     if items.is_empty() {
         return Err(steps.error("there is no step"));
@@ -288,10 +296,19 @@ fn step_of(section: &Section<'_>, files: &mut Files<'_>) -> Result<StepDefinitio
         return Err(section.error("`keep` needs a row; expect `row` or `rows`"));
     }
     if keep.is_some() && expect == Expect::Any && !abort_if_empty {
-        return Err(section.error("`keep` needs a row; expect `row` or `rows`, or say `abort_if_empty = true`"));
+        return Err(
+            section.error("`keep` needs a row; expect `row` or `rows`, or say `abort_if_empty = true`")
+        );
     }
     let together = section.get("step").is_none().then(|| section.flag("together")).transpose()?.flatten();
-    Ok(StepDefinition { sql: variants(&sql, files)?, expect, abort_if_empty, together, keep, place: section.place() })
+    Ok(StepDefinition {
+        sql: variants(&sql, files)?,
+        expect,
+        abort_if_empty,
+        together,
+        keep,
+        place: section.place(),
+    })
 }
 
 fn expectation(item: &Item<'_>) -> Result<Expect, String> {

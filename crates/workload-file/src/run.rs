@@ -27,7 +27,8 @@ const KEPT_TEXT: usize = 4_096;
 
 impl Plan {
     pub(crate) fn with_room(values: usize, text: usize, kept: usize) -> Plan {
-        let mut kept = Kept { slots: vec![Slot::Null; kept], text: " ".repeat(if kept > 0 { KEPT_TEXT } else { 0 }) };
+        let mut kept =
+            Kept { slots: vec![Slot::Null; kept], text: " ".repeat(if kept > 0 { KEPT_TEXT } else { 0 }) };
         kept.text.clear();
         Plan { transaction: 0, drawn: Drawn::with_room(values, text), kept: RefCell::new(kept) }
     }

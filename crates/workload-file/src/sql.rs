@@ -144,7 +144,8 @@ pub(crate) fn statement(
         }
         match piece {
             Piece::Plain(text) => {
-                let (text, after) = text.split_once(';').map_or((text, None), |(text, rest)| (text, Some(rest)));
+                let (text, after) =
+                    text.split_once(';').map_or((text, None), |(text, rest)| (text, Some(rest)));
                 if after.is_some_and(|after| !plain(after)) {
                     return Err(TWO.to_owned());
                 }
@@ -267,7 +268,10 @@ mod tests {
         let sql = "SELECT a FROM t WHERE k = :k\n  FOR UPDATE";
         assert_eq!(made(sql, Dialect::Sqlite).unwrap().0, "SELECT a FROM t WHERE k = ?1");
         assert_eq!(made(sql, Dialect::Postgres).unwrap().0, "SELECT a FROM t WHERE k = $1\n  FOR UPDATE");
-        assert_eq!(made("SELECT ' for update', for_update", Dialect::Sqlite).unwrap().0, "SELECT ' for update', for_update");
+        assert_eq!(
+            made("SELECT ' for update', for_update", Dialect::Sqlite).unwrap().0,
+            "SELECT ' for update', for_update"
+        );
     }
 
     #[test]

@@ -32,7 +32,10 @@ fn assert_errors(cases: &[(&str, &str)]) {
 #[test]
 fn syntax_has_a_line_and_a_column() {
     assert_errors(&[
-        ("name = \"bank\"\nvalues = [1,\n= 3", "line 3, column 1: unexpected `=` in array, expected value, `]`"),
+        (
+            "name = \"bank\"\nvalues = [1,\n= 3",
+            "line 3, column 1: unexpected `=` in array, expected value, `]`",
+        ),
         ("name = ", "line 1, column 8: string values must be quoted, expected literal string"),
         ("name = \"a\"\nname = \"b\"", "line 2, column 1: duplicate key"),
     ]);
@@ -70,13 +73,19 @@ fn keys_and_draws_that_are_not_there() {
             "line 5, column 1: value `key`: `theta` does not go with `draw = \"uniform\"`, which takes from, to, type, \
              prefix, width, hash, unlike",
         ),
-        (&key("{ draw = \"uniform\", from = 1 }"), "line 5, column 1: value `key`: `draw = \"uniform\"` needs `to`"),
+        (
+            &key("{ draw = \"uniform\", from = 1 }"),
+            "line 5, column 1: value `key`: `draw = \"uniform\"` needs `to`",
+        ),
         (
             &key("{ draw = \"uniform\", from = 1, to = 2, type = \"integer\" }"),
             "line 5, column 52: value `key`, `type`: no type `integer`; valid are int, float, text, timestamp and \
              decimal(N)",
         ),
-        (&key("true"), "line 5, column 1: value `key`: expected a number, text or a date, found a truth value"),
+        (
+            &key("true"),
+            "line 5, column 1: value `key`: expected a number, text or a date, found a truth value",
+        ),
     ]);
 }
 
@@ -160,17 +169,24 @@ fn transactions_that_can_not_be_carried_out() {
             "line 5, column 7: transaction `move`, `sql`: `:kye` is none of the values; did you mean `key`?",
         ),
         (&with(""), "line 3, column 1: transaction `move`: has neither `sql` nor a [[transaction.step]]"),
-        (&with("sql = \"SELECT 1; SELECT 2\""), "line 5, column 7: transaction `move`, `sql`: these are two statements; make a step of each"),
+        (
+            &with("sql = \"SELECT 1; SELECT 2\""),
+            "line 5, column 7: transaction `move`, `sql`: these are two statements; make a step of each",
+        ),
         (
             &step("sql = \"SELECT :a.b\""),
             "line 6, column 7: transaction `move`, step 1, `sql`: `:a.b` is no kept value; no step keeps a row",
         ),
         (
-            &step("sql = \"SELECT :a.b\"\n[[transaction.step]]\nsql = \"SELECT 1\"\nas = \"a\"\nkeep = [\"b int\"]"),
+            &step(
+                "sql = \"SELECT :a.b\"\n[[transaction.step]]\nsql = \"SELECT 1\"\nas = \"a\"\nkeep = [\"b int\"]",
+            ),
             "line 6, column 7: transaction `move`, step 1, `sql`: `:a.b` is kept by step 2, which does not come before it",
         ),
         (
-            &step("sql = \"SELECT 1\"\nas = \"a\"\nkeep = [\"b int\"]\n[[transaction.step]]\nsql = \"SELECT :a.b\"\ntogether = true"),
+            &step(
+                "sql = \"SELECT 1\"\nas = \"a\"\nkeep = [\"b int\"]\n[[transaction.step]]\nsql = \"SELECT :a.b\"\ntogether = true",
+            ),
             "line 9, column 1: transaction `move`, step 2: can't be sent together with step 1: it uses what that step keeps",
         ),
         (

@@ -20,8 +20,32 @@ const KNOWN: [&str; 3] = [
      { sql.any = \"SELECT :r.x FOR UPDATE\", sql.mysql = \"DO 1\", expect = \"rows\", abort_if_empty = true }]\n",
 ];
 const WORDS: [&str; 26] = [
-    "[", "]", "\"", "\"\"\"", "'''", "= ", "\n", "{", "}", ":key", ":a.b", "$$", "/*", "--", "'", "-1", "nan", "inf",
-    "9223372036854775807", "-9223372036854775808", "1e308", "\\u0000", "decimal(19)", "rows(", "highest(t.c)", "é",
+    "[",
+    "]",
+    "\"",
+    "\"\"\"",
+    "'''",
+    "= ",
+    "\n",
+    "{",
+    "}",
+    ":key",
+    ":a.b",
+    "$$",
+    "/*",
+    "--",
+    "'",
+    "-1",
+    "nan",
+    "inf",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "1e308",
+    "\\u0000",
+    "decimal(19)",
+    "rows(",
+    "highest(t.c)",
+    "é",
 ];
 
 #[test]
@@ -32,7 +56,8 @@ fn fuzz_workload_files() {
             Ok(workload) => workload,
             Err(reason) => return assert!(!reason.is_empty() && !reason.contains('\n'), "{reason:?}"),
         };
-        for dialect in [Dialect::Postgres, Dialect::MySql, Dialect::Sqlite, Dialect::Null, Dialect::KeyValue] {
+        for dialect in [Dialect::Postgres, Dialect::MySql, Dialect::Sqlite, Dialect::Null, Dialect::KeyValue]
+        {
             if let Err(reason) = workload.statements(dialect) {
                 assert!(!reason.is_empty() && !reason.contains('\n'), "{reason:?}");
             }

@@ -165,7 +165,8 @@ fn sequence(client: (u16, u16)) -> Vec<i64> {
         let ticket = tickets.next(seq, op);
         workload.plan(Request { seq, op, ticket, user: NOBODY }, &mut plan);
         let line = workload.show(&plan);
-        let number: Option<i64> = line.split(" g=").nth(1).map(|rest| rest.split(' ').next().unwrap().parse().unwrap());
+        let number: Option<i64> =
+            line.split(" g=").nth(1).map(|rest| rest.split(' ').next().unwrap().parse().unwrap());
         numbers.extend(number);
     }
     numbers

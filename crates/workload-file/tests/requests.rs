@@ -113,8 +113,13 @@ fn an_expectation_that_is_not_met_is_a_miss() {
         ("abort_if_empty = true\nexpect = \"affected\"", 1, 0, Outcome::Miss),
     ];
     for (expect, found, affected, outcome) in cases {
-        let (result, exchanges) = once(&lone(expect), Dialect::Postgres, vec![Ok(vec![rows(found, affected)])]);
-        assert_eq!((result, exchanges), (Ok(outcome), vec!["0(7)".to_owned()]), "{expect} {found} {affected}");
+        let (result, exchanges) =
+            once(&lone(expect), Dialect::Postgres, vec![Ok(vec![rows(found, affected)])]);
+        assert_eq!(
+            (result, exchanges),
+            (Ok(outcome), vec!["0(7)".to_owned()]),
+            "{expect} {found} {affected}"
+        );
     }
 }
 
@@ -160,7 +165,10 @@ fn isolation_is_set_without_an_exchange_more() {
 fn a_transaction_that_misses_is_rolled_back_and_goes_no_further() {
     let text = steps("", &[&format!("{A}\nexpect = \"row\""), B]);
     let (result, exchanges) = once(&text, Dialect::Sqlite, vec![Ok(vec![rows(0, 0), rows(0, 0)])]);
-    assert_eq!((result, exchanges), (Ok(Outcome::Miss), vec!["begin 0(7)".to_owned(), "rollback".to_owned()]));
+    assert_eq!(
+        (result, exchanges),
+        (Ok(Outcome::Miss), vec!["begin 0(7)".to_owned(), "rollback".to_owned()])
+    );
     let text = steps("", &[A, &format!("{B}\nabort_if_empty = true")]);
     let (result, exchanges) =
         once(&text, Dialect::Sqlite, vec![Ok(vec![rows(0, 0), rows(1, 0)]), Ok(vec![rows(0, 0)])]);
@@ -176,10 +184,15 @@ fn an_error_is_rolled_back() {
     assert_eq!((result, exchanges.last().unwrap().as_str()), (Err(error), "rollback"));
     let lost = OpError::lost(Outcome::ConnectionLost);
     assert_eq!(once(&steps("", &[A, B]), Dialect::Sqlite, vec![Err(lost)]).1.len(), 1);
-    assert_eq!(once(&lone(""), Dialect::Sqlite, vec![Err(error)]).1.len(), 1, "there is nothing to roll back");
+    assert_eq!(
+        once(&lone(""), Dialect::Sqlite, vec![Err(error)]).1.len(),
+        1,
+        "there is nothing to roll back"
+    );
 }
 
-const KEEPS: &str = "sql = \"SELECT :k\"\nas = \"r\"\nkeep = [\"name text\", \"sum decimal(2)\", \"gone int\"]";
+const KEEPS: &str =
+    "sql = \"SELECT :k\"\nas = \"r\"\nkeep = [\"name text\", \"sum decimal(2)\", \"gone int\"]";
 const USES: &str = "sql = \"UPDATE t SET a = :r.sum, b = :r.name, c = :r.gone, d = :amount, e = :r.name\"";
 
 fn kept(name: &'static str) -> Answer {

@@ -66,7 +66,9 @@ impl Workload for Votes {
         if dialect == Dialect::KeyValue {
             return Err("votes: needs a target with SQL".to_owned());
         }
-        let one = |template: &str, parameters: &[ValueType]| StatementSpec::counted(dialect.sql(template), parameters);
+        let one = |template: &str, parameters: &[ValueType]| {
+            StatementSpec::counted(dialect.sql(template), parameters)
+        };
         Ok(vec![
             one("SELECT title, votes FROM page WHERE id = ?", &[ValueType::Int]),
             one("INSERT INTO vote (page, visitor) VALUES (?, ?)", &[ValueType::Int, ValueType::Int]),

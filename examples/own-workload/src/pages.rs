@@ -65,7 +65,8 @@ impl DataSet for Votes {
         let rows = administration.query(
             "SELECT count(*) FROM page WHERE votes <> (SELECT count(*) FROM vote WHERE vote.page = page.id)",
         )?;
-        let wrong = rows.first().and_then(|row| row.first()?.clone()).unwrap_or_else(|| "no answer".to_owned());
+        let wrong =
+            rows.first().and_then(|row| row.first()?.clone()).unwrap_or_else(|| "no answer".to_owned());
         Ok(vec![CheckResult {
             name: "each page has the votes that were given".to_owned(),
             passed: wrong == "0",

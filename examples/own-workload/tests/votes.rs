@@ -33,7 +33,8 @@ fn recorded<T: Target>(target: &T, name: &str) {
     // Planted: a vote that nobody gave is found.
     let mut administration = target.administer().unwrap();
     administration.script("UPDATE page SET votes = votes + 1 WHERE id = 7").unwrap();
-    let results = check_dataset(administration.as_mut(), votes().dataset().unwrap(), target.dialect()).unwrap();
+    let results =
+        check_dataset(administration.as_mut(), votes().dataset().unwrap(), target.dialect()).unwrap();
     assert!(results.iter().any(|result| !result.passed && result.detail == "1 pages with another number"));
 
     let occupied = measure::measure(target, votes(), &spec, &recording).unwrap_err().to_string();

@@ -22,7 +22,10 @@ fn life_of_a_bank(scratch: &Scratch, url: &str, sql: &dyn Fn(&str)) {
     let ended = scratch.truetail(&brief(&[&[url], &options[..], &more].concat())).judged();
     assert!(ended.first_line().contains("bank"), "{ended:?}");
     let checked = truetail("check").well();
-    assert!(checked.stdout.contains("holds   each account agrees with its transfers: no rows"), "{checked:?}");
+    assert!(
+        checked.stdout.contains("holds   each account agrees with its transfers: no rows"),
+        "{checked:?}"
+    );
     let operations: Vec<String> = scratch.rows("run").into_iter().map(|row| row.operation).collect();
     assert!(operations.iter().any(|o| o == "balance") && operations.iter().any(|o| o == "transfer"));
 
@@ -34,7 +37,10 @@ fn life_of_a_bank(scratch: &Scratch, url: &str, sql: &dyn Fn(&str)) {
     for name in ["file", "SHA-256 of bank.toml", "accounts", "opening", "rows(account)"] {
         assert!(facts.contains(&name), "no {name} in {facts:?}");
     }
-    assert_eq!(std::fs::read_to_string(scratch.path("run/workload/bank.toml")).expect("the file's text"), BANK);
+    assert_eq!(
+        std::fs::read_to_string(scratch.path("run/workload/bank.toml")).expect("the file's text"),
+        BANK
+    );
 
     // From the recording itself the load can be made again.
     let kept = ["-w", "run/workload/bank.toml", "-p", "accounts=200", "-p", "opening=10000"];
@@ -95,12 +101,21 @@ fn what_is_wrong_is_refused_and_changes_nothing() {
     scratch.write("ycsb.toml", READS.replace("name = \"reads\"", "").as_str());
     scratch.write("data.db", "");
     let refused = |arguments: &[&str], named: &[&str]| scratch.truetail(arguments).refused(named);
-    refused(&["run", "sqlite:data.db", "-w", "bad.toml"], &["--workload bad.toml: line ", "`zifp`", "did you mean `zipf`?"]);
+    refused(
+        &["run", "sqlite:data.db", "-w", "bad.toml"],
+        &["--workload bad.toml: line ", "`zifp`", "did you mean `zipf`?"],
+    );
     refused(&["load", "sqlite:data.db", "-w", "bad.toml"], &["--workload bad.toml: line "]);
     refused(&["run", "null:", "-w", "nowhere.toml"], &["--workload nowhere.toml", "can't be read"]);
     refused(&["run", "null:", "-w", "ycsb.toml"], &["can't be called `ycsb`", "change its `name`"]);
-    refused(&["run", "null:", "-w", "bank.toml", "-p", "acounts=5"], &["`acounts`", "did you mean `accounts`?"]);
-    refused(&["run", "null:", "-w", "bank.toml", "--mix", "transfr=1"], &["`transfr`", "did you mean `transfer`?"]);
+    refused(
+        &["run", "null:", "-w", "bank.toml", "-p", "acounts=5"],
+        &["`acounts`", "did you mean `accounts`?"],
+    );
+    refused(
+        &["run", "null:", "-w", "bank.toml", "--mix", "transfr=1"],
+        &["`transfr`", "did you mean `transfer`?"],
+    );
     refused(&["run", "null:", "-w", "bank"], &["--workload bank", "./mine.toml"]);
     let data = std::fs::metadata(scratch.path("data.db")).expect("the database").len();
     assert_eq!(data, 0, "a bad file changed the database");

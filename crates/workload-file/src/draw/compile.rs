@@ -111,8 +111,7 @@ impl Compiler<'_> {
             Kind::Nurand { a, from, to, c } => self.nurand(value, a, (from, to), c.as_ref()),
             Kind::Hotspot { from, to, hot, share } => {
                 let (from, count) = self.range(value, from, to)?;
-                let hotspot =
-                    Hotspot { data_fraction: self.share(hot)?, draw_fraction: self.share(share)? };
+                let hotspot = Hotspot { data_fraction: self.share(hot)?, draw_fraction: self.share(share)? };
                 Ok(Law::Whole { from, count, ranks: Ranks::Hotspot(hotspot, count) })
             }
             Kind::Sequence { from, after } => self.sequence(from.as_ref(), after.as_ref()),
@@ -133,13 +132,19 @@ impl Compiler<'_> {
     pub(crate) fn whole(&self, amount: &Amount) -> Result<i64, String> {
         let number = self.number(amount)?;
         number.whole().ok_or_else(|| {
-            amount.place.error(format!("{number} is not a whole number; floor(…), ceil(…) and round(…) make one"))
+            amount
+                .place
+                .error(format!("{number} is not a whole number; floor(…), ceil(…) and round(…) make one"))
         })
     }
 
     fn share(&self, amount: &Amount) -> Result<f64, String> {
         let share = self.number(amount)?.as_f64();
-        if (0.0..=1.0).contains(&share) { Ok(share) } else { Err(amount.place.error(format!("{share} is not in 0 to 1"))) }
+        if (0.0..=1.0).contains(&share) {
+            Ok(share)
+        } else {
+            Err(amount.place.error(format!("{share} is not in 0 to 1")))
+        }
     }
 
     /// The first number of a range, and how many there are.
@@ -162,7 +167,9 @@ impl Compiler<'_> {
             let count = high.abs_diff(low).saturating_add(1);
             return Ok(Law::Whole { from: low, count, ranks: Ranks::Uniform(count) });
         }
-        if value.stated == Some(ValueType::Float) || (value.stated.is_none() && (from.has_point || to.has_point)) {
+        if value.stated == Some(ValueType::Float)
+            || (value.stated.is_none() && (from.has_point || to.has_point))
+        {
             let (low, high) = (self.number(from)?, self.number(to)?);
             check_order(&value.place, low.as_f64() <= high.as_f64(), low, high)?;
             return Ok(Law::Real { from: low.as_f64(), to: high.as_f64() });
@@ -188,7 +195,9 @@ impl Compiler<'_> {
             let place = theta.map_or(&value.place, |amount| &amount.place);
             return Err(place.error(match shape {
                 ZipfShape::Exact => format!("{skew} is not in 0 to 100"),
-                _ => format!("YCSB's method needs a theta between 0 and 1, not {skew}; `draw = \"zipf\"` takes any"),
+                _ => format!(
+                    "YCSB's method needs a theta between 0 and 1, not {skew}; `draw = \"zipf\"` takes any"
+                ),
             }));
         }
         let ranks = match shape {
@@ -224,9 +233,8 @@ impl Compiler<'_> {
 
     fn sequence(&self, from: Option<&Amount>, after: Option<&(String, String)>) -> Result<Law, String> {
         let from = from.map_or(Ok(1), |amount| self.whole(amount))?;
-        let found = after.and_then(|(table, column)| {
-            self.scope.found.get(&Found::Highest(table.clone(), column.clone()))
-        });
+        let found = after
+            .and_then(|(table, column)| self.scope.found.get(&Found::Highest(table.clone(), column.clone())));
         let free = found.map_or(from, |highest| from.max(highest.saturating_add(1)));
         let (number, clients) = self.client;
         // The first that is this client's own: those of others may be there already.
@@ -248,7 +256,9 @@ impl Compiler<'_> {
         };
         let (shortest, longest) = (length(least)?, length(most)?);
         if shortest > longest {
-            return Err(value.place.error(format!("the least length {shortest} is above the most {longest}")));
+            return Err(value
+                .place
+                .error(format!("the least length {shortest} is above the most {longest}")));
         }
         Ok(Law::Text { alphabet: alphabet.to_vec(), least: shortest, more: longest - shortest })
     }
@@ -264,7 +274,11 @@ impl Compiler<'_> {
             Some(amounts) => {
                 let weight = |amount: &Amount| {
                     let weight = self.number(amount)?.as_f64();
-                    if weight >= 0.0 { Ok(weight) } else { Err(amount.place.error(format!("{weight} is below 0"))) }
+                    if weight >= 0.0 {
+                        Ok(weight)
+                    } else {
+                        Err(amount.place.error(format!("{weight} is below 0")))
+                    }
                 };
                 amounts.iter().map(weight).collect::<Result<_, String>>()?
             }
@@ -274,7 +288,13 @@ impl Compiler<'_> {
             return Err(value.place.error("the weights are all 0; one must be above 0"));
         }
         let mut sum = 0.0;
-        Ok(weights.iter().map(|weight| { sum += weight / total; sum }).collect())
+        Ok(weights
+            .iter()
+            .map(|weight| {
+                sum += weight / total;
+                sum
+            })
+            .collect())
     }
 }
 
@@ -311,7 +331,9 @@ fn value_type(value: &ValueDefinition, law: &Law) -> Result<ValueType, String> {
             (Some(ValueType::Decimal(_)), None) if !matches!(value.kind, Kind::Uniform { .. }) => {
                 cannot("whole numbers")
             }
-            (Some(ValueType::Decimal(_) | ValueType::Text), None) if value.hash && stated != Some(ValueType::Text) => {
+            (Some(ValueType::Decimal(_) | ValueType::Text), None)
+                if value.hash && stated != Some(ValueType::Text) =>
+            {
                 cannot("a hash")
             }
             (Some(ValueType::Timestamp), None) => cannot("numbers"),

@@ -54,21 +54,25 @@ pub(super) fn scaled(number: Number, scale: u8) -> Option<i64> {
     }
 }
 
-pub(super) fn fixed(value: &ValueDefinition, scalars: &[Scalar], cumulative: Vec<f64>) -> Result<Law, String> {
+pub(super) fn fixed(
+    value: &ValueDefinition,
+    scalars: &[Scalar],
+    cumulative: Vec<f64>,
+) -> Result<Law, String> {
     let has_float = scalars.iter().any(|scalar| matches!(scalar, Scalar::Float(_)));
     let one = |scalar: &Scalar| {
         let cannot = |what: &str| Err(value.place.error(format!("{} can't be {what}", plain(scalar))));
         Ok(match (scalar, value.stated) {
-            (Scalar::Int(n), Some(ValueType::Decimal(scale))) => {
-                decimal(value, Number::Int(*n), scale)?
-            }
+            (Scalar::Int(n), Some(ValueType::Decimal(scale))) => decimal(value, Number::Int(*n), scale)?,
             (Scalar::Float(x), Some(ValueType::Decimal(scale))) => decimal(value, Number::Float(*x), scale)?,
             (Scalar::Int(n), Some(ValueType::Float)) => Fixed::Float(*n as f64),
             (Scalar::Int(n), None) if has_float => Fixed::Float(*n as f64),
             (Scalar::Int(n), None | Some(ValueType::Int)) => Fixed::Int(*n),
             (Scalar::Int(n), Some(ValueType::Text)) => Fixed::Text(n.to_string()),
             (Scalar::Float(x), None | Some(ValueType::Float)) => Fixed::Float(*x),
-            (Scalar::Float(x), Some(ValueType::Int)) if x.fract() == 0.0 && x.abs() < 9e15 => Fixed::Int(*x as i64),
+            (Scalar::Float(x), Some(ValueType::Int)) if x.fract() == 0.0 && x.abs() < 9e15 => {
+                Fixed::Int(*x as i64)
+            }
             (Scalar::Text(text), None | Some(ValueType::Text)) => Fixed::Text(text.clone()),
             (Scalar::Timestamp(micros), None | Some(ValueType::Timestamp)) => Fixed::Timestamp(*micros),
             (_, Some(ValueType::Int)) => return cannot("a whole number"),
@@ -81,7 +85,11 @@ pub(super) fn fixed(value: &ValueDefinition, scalars: &[Scalar], cumulative: Vec
     let values: Vec<Fixed> = scalars.iter().map(one).collect::<Result<_, String>>()?;
     if let Some(odd) = values.iter().position(|v| v.value_type() != values[0].value_type()) {
         let words = "are of different types; all must be of one";
-        return Err(value.place.error(format!("{} and {} {words}", plain(&scalars[0]), plain(&scalars[odd]))));
+        return Err(value.place.error(format!(
+            "{} and {} {words}",
+            plain(&scalars[0]),
+            plain(&scalars[odd])
+        )));
     }
     Ok(Law::Fixed { values, cumulative })
 }

@@ -13,7 +13,8 @@ fn draw(written: &str) -> Draw {
 fn try_draw(written: &str) -> Result<Draw, String> {
     let text = format!("[values]\nx = {written}\n[[transaction]]\nname = \"t\"\nsql = \"SELECT :x\"\n");
     let definition = read::definition(&text, &mut |_| Err("none".to_owned()))?;
-    let scope = Scope { names: [("n".to_owned(), crate::expression::Number::Int(1_000))].into(), ..Scope::default() };
+    let scope =
+        Scope { names: [("n".to_owned(), crate::expression::Number::Int(1_000))].into(), ..Scope::default() };
     Compiler { scope: &scope, seed: Seed(1), client: (0, 1) }.draw(&definition.values[0])
 }
 
@@ -48,7 +49,10 @@ fn assert_shares(written: &str, expected: &[(&str, f64)]) {
 
 #[test]
 fn whole_numbers_have_their_shares() {
-    assert_shares("{ draw = \"uniform\", from = -2, to = 2 }", &[("-2", 0.2), ("0", 0.2), ("2", 0.2), ("3", 0.0)]);
+    assert_shares(
+        "{ draw = \"uniform\", from = -2, to = 2 }",
+        &[("-2", 0.2), ("0", 0.2), ("2", 0.2), ("3", 0.0)],
+    );
     let sum = zeta(100, 1.2);
     let p = |rank: f64| rank.powf(-1.2) / sum;
     assert_shares(
@@ -61,7 +65,10 @@ fn whole_numbers_have_their_shares() {
         "{ draw = \"zipf-ycsb\", from = 1, to = \"n\" }",
         &[("1", 1.0 / sum), ("2", 2f64.powf(-0.99) / sum), ("0", 0.0), ("1001", 0.0)],
     );
-    assert_shares("{ draw = \"hotspot\", from = 0, to = 9, hot = 0.2, share = 0.8 }", &[("0", 0.4), ("9", 0.025)]);
+    assert_shares(
+        "{ draw = \"hotspot\", from = 0, to = 9, hot = 0.2, share = 0.8 }",
+        &[("0", 0.4), ("9", 0.025)],
+    );
     assert_shares("{ draw = \"uniform\", from = 1, to = 3, type = \"text\" }", &[("2", 1.0 / 3.0)]);
 }
 
@@ -71,7 +78,8 @@ fn nurand_has_the_law_of_the_specification() {
     let mut law = vec![0.0; 31];
     for first in 0..=a {
         for second in x..=y {
-            law[((((first | second) + c) % (y - x + 1)) + x) as usize] += 1.0 / ((a + 1) * (y - x + 1)) as f64;
+            law[((((first | second) + c) % (y - x + 1)) + x) as usize] +=
+                1.0 / ((a + 1) * (y - x + 1)) as f64;
         }
     }
     let texts: Vec<String> = (x..=y).map(|n| n.to_string()).collect();
@@ -106,13 +114,17 @@ fn choices_have_their_weights_and_a_weight_of_nothing_is_never_chosen() {
 
 #[test]
 fn decimals_and_floats_stay_in_their_ranges() {
-    let values = shown(&draw("{ draw = \"uniform\", from = 0.01, to = 5.00, type = \"decimal(2)\" }"), 20_000);
+    let values =
+        shown(&draw("{ draw = \"uniform\", from = 0.01, to = 5.00, type = \"decimal(2)\" }"), 20_000);
     let cents: Vec<i64> = values.iter().map(|v| v.replace('.', "").parse().unwrap()).collect();
     assert_eq!((cents.iter().min(), cents.iter().max()), (Some(&1), Some(&500)));
     let values = shown(&draw("{ draw = \"uniform\", from = 0.0, to = 1.0 }"), 20_000);
     let mean = values.iter().map(|v| v.parse::<f64>().unwrap()).sum::<f64>() / 20_000.0;
     assert!((mean - 0.5).abs() < 4.9 * (1.0f64 / 12.0 / 20_000.0).sqrt(), "{mean}");
-    assert_eq!(draw("{ draw = \"uniform\", from = 0, to = 1, type = \"float\" }").value_type, ValueType::Float);
+    assert_eq!(
+        draw("{ draw = \"uniform\", from = 0, to = 1, type = \"float\" }").value_type,
+        ValueType::Float
+    );
     assert_eq!(shown(&draw("{ draw = \"constant\", value = 12.5, type = \"decimal(2)\" }"), 1), ["12.50"]);
     assert_eq!(shown(&draw("{ draw = \"constant\", value = \"n * 2\", type = \"int\" }"), 1), ["2000"]);
     assert_eq!(shown(&draw("7"), 1), ["7"]);
@@ -152,7 +164,8 @@ fn moments_lie_in_their_range() {
         assert!(values.contains(&format!("@{micros}")), "{micros}");
     }
     assert!(values.iter().all(|v| v[1..].parse::<i64>().unwrap() <= day + 2));
-    let zoned = draw("{ draw = \"timestamp\", from = \"2000-02-29 01:00:00+01:00\", to = 2000-02-29T00:00:00Z }");
+    let zoned =
+        draw("{ draw = \"timestamp\", from = \"2000-02-29 01:00:00+01:00\", to = 2000-02-29T00:00:00Z }");
     assert_eq!(shown(&zoned, 1), [format!("@{day}")]);
     assert_eq!(draw("{ draw = \"now\" }").value_type, ValueType::Timestamp);
 }

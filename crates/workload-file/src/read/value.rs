@@ -140,7 +140,9 @@ fn check_keys(section: &Section<'_>, draw: &str, takes: &[&str]) -> Result<(), S
     }
     if let Some(key) = KEYS.iter().find(|key| section.has(key) && !takes_it(key)) {
         let valid = valid.join(", ");
-        return Err(section.error(format!("`{key}` does not go with `draw = \"{draw}\"`, which takes {valid}")));
+        return Err(
+            section.error(format!("`{key}` does not go with `draw = \"{draw}\"`, which takes {valid}"))
+        );
     }
     match takes.iter().find(|key| !key.ends_with('?') && !section.has(key)) {
         Some(key) => Err(section.error(format!("`draw = \"{draw}\"` needs `{key}`"))),
@@ -254,9 +256,8 @@ fn moment(item: &Item<'_>) -> Result<i64, String> {
     let date = parsed.date.ok_or_else(wanted)?;
     let mut micros = days_since_1970(date.year.into(), date.month.into(), date.day.into()) * 86_400_000_000;
     if let Some(time) = parsed.time {
-        let seconds = i64::from(time.hour) * 3_600
-            + i64::from(time.minute) * 60
-            + i64::from(time.second.unwrap_or(0));
+        let seconds =
+            i64::from(time.hour) * 3_600 + i64::from(time.minute) * 60 + i64::from(time.second.unwrap_or(0));
         micros += seconds * 1_000_000 + i64::from(time.nanosecond.unwrap_or(0) / 1_000);
     }
     if let Some(toml::value::Offset::Custom { minutes }) = parsed.offset {
@@ -280,7 +281,9 @@ mod tests {
 
     #[test]
     fn days_are_counted() {
-        for (date, days) in [((1970, 1, 1), 0), ((2000, 2, 29), 11_016), ((1969, 12, 31), -1), ((2026, 11, 22), 20_779)] {
+        for (date, days) in
+            [((1970, 1, 1), 0), ((2000, 2, 29), 11_016), ((1969, 12, 31), -1), ((2026, 11, 22), 20_779)]
+        {
             assert_eq!(days_since_1970(date.0, date.1, date.2), days, "{date:?}");
         }
     }

@@ -36,10 +36,15 @@ fn life_of_a_bank<T: Target>(target: &T) {
 
     // Planted: money out of nothing is found.
     administration.script("UPDATE account SET balance = balance + 1 WHERE id = 7").unwrap();
-    let broken: Vec<String> =
-        check(target, &bank).into_iter().filter(|r| !r.passed).map(|r| format!("{}: {}", r.name, r.detail)).collect();
+    let broken: Vec<String> = check(target, &bank)
+        .into_iter()
+        .filter(|r| !r.passed)
+        .map(|r| format!("{}: {}", r.name, r.detail))
+        .collect();
     assert_eq!(broken[0], "no money is made or lost: 1, not 0");
-    assert!(broken[1].starts_with("each account agrees with its transfers: 1 rows, not none; the first: 7, "));
+    assert!(
+        broken[1].starts_with("each account agrees with its transfers: 1 rows, not none; the first: 7, ")
+    );
 
     // Accounts that are gone are misses.
     administration.script("DELETE FROM account").unwrap();

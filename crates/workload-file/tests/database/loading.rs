@@ -96,7 +96,12 @@ fn cut_short_and_gone_on_with<T: Target>(target: &T) {
             self.0.fill(part, a, d, progress)?;
             if part >= 1 { Err(driver::ConnectError::permanent("cut short")) } else { Ok(()) }
         }
-        fn empty(&self, part: u32, a: &mut dyn Administration, d: driver::Dialect) -> Result<(), driver::ConnectError> {
+        fn empty(
+            &self,
+            part: u32,
+            a: &mut dyn Administration,
+            d: driver::Dialect,
+        ) -> Result<(), driver::ConnectError> {
             self.0.empty(part, a, d)
         }
         fn before_drop(&self, a: &mut dyn Administration) -> Result<(), driver::ConnectError> {
@@ -142,9 +147,8 @@ fn another_data_set_is_told_apart_and_another_request_is_not() {
     let small = |more: &[(&str, &str)]| wide(&parameters(&[&[("rows", "100")], more].concat()));
     load(&database.target, &small(&[]));
     let mut administration = database.target.administer().unwrap();
-    let mut found = |workload: &FileWorkload| {
-        status(&mut *administration, workload.dataset().unwrap()).unwrap()
-    };
+    let mut found =
+        |workload: &FileWorkload| status(&mut *administration, workload.dataset().unwrap()).unwrap();
     assert!(matches!(found(&small(&[])), Status::Matching { .. }));
     assert!(matches!(found(&small(&[("other", "2")])), Status::Matching { .. }), "no table depends on it");
     assert!(matches!(found(&small(&[("rows", "200")])), Status::OtherVersion { .. }));

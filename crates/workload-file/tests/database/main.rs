@@ -66,7 +66,12 @@ fn number(administration: &mut dyn Administration, sql: &str) -> i64 {
 }
 
 /// Runs requests on several sessions, each tried again while it collides with another; how often each outcome came.
-fn run<T: Target>(target: &T, workload: &FileWorkload, requests: u64, sessions: usize) -> Vec<(Outcome, u64)> {
+fn run<T: Target>(
+    target: &T,
+    workload: &FileWorkload,
+    requests: u64,
+    sessions: usize,
+) -> Vec<(Outcome, u64)> {
     let statements = workload.statements(target.dialect()).unwrap();
     let weights: Vec<f64> = workload.operations().iter().map(|operation| operation.weight).collect();
     let mut tickets = workload.tickets();
@@ -95,7 +100,9 @@ fn run<T: Target>(target: &T, workload: &FileWorkload, requests: u64, sessions: 
                         match Direct::<T::Session>::run(workload.run(&plan, &mut direct)) {
                             Ok(outcome) => break outcome,
                             Err(error) if error.session_usable && error.outcome.is_retryable() => {}
-                            Err(error) => panic!("{}: {error:?}: {:?}", workload.show(&plan), session_words(&session)),
+                            Err(error) => {
+                                panic!("{}: {error:?}: {:?}", workload.show(&plan), session_words(&session))
+                            }
                         }
                     };
                     let mut counts = counts.lock().unwrap();

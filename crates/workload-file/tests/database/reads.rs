@@ -36,7 +36,8 @@ fn the_keys_are_ycsb_s() {
 #[test]
 fn every_read_finds_its_record() {
     let database = Database::new();
-    let mut reads = FileWorkload::from_text("ycsb-c.toml", READS, &parameters(&[("fieldlength", "10")])).unwrap();
+    let mut reads =
+        FileWorkload::from_text("ycsb-c.toml", READS, &parameters(&[("fieldlength", "10")])).unwrap();
     load(&database.target, &reads);
     reads.observe(&mut *database.target.administer().unwrap()).unwrap();
     assert_eq!(run(&database.target, &reads, 2_000, 2), [(Outcome::Ok, 2_000)]);
