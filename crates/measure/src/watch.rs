@@ -63,7 +63,9 @@ impl Watching {
         let indexes = sources.iter().map(|source| announce(source.describe())).collect();
         let sink = Sink { sink: recorder.noise(), indexes, found: BTreeMap::new() };
         let (observer, facts) = Observer::start(sources, INTERVAL, clock, sink);
-        facts.into_iter().for_each(|fact| drop(announced.source(fact)));
+        for fact in facts {
+            announced.source(fact);
+        }
         Started(observer)
     }
 }
