@@ -13,8 +13,18 @@ const LOADS: [(&str, &[&str]); 2] = [
 ];
 
 /// Crates with fuzz targets: tests whose names begin with `fuzz_`.
-const FUZZED: [&str; 9] =
-    ["record", "driver", "driver-echo", "driver-redis", "import", "load", "noise", "store", "truetail"];
+const FUZZED: [&str; 10] = [
+    "record",
+    "driver",
+    "driver-echo",
+    "driver-mysql",
+    "driver-redis",
+    "import",
+    "load",
+    "noise",
+    "store",
+    "truetail",
+];
 
 /// Inputs of each property test, of seeds that no run had before.
 const PROPERTY_CASES: &str = "10000";

@@ -248,11 +248,11 @@ impl Run<'_> {
                 .iter()
                 .filter_map(move |client| client.cells[operation * phases + phase].as_ref())
         });
-        let of_cell = |cell: &Box<crate::cell::Cell>| -> u64 {
+        let of_cell = |cell: &crate::cell::Cell| -> u64 {
             let outcomes = cell.counts().outcomes;
             outcomes.iter().filter(|(outcome, _)| !outcome.is_censored()).map(|(_, n)| n).sum()
         };
-        cells.map(of_cell).sum()
+        cells.map(|cell| of_cell(cell)).sum()
     }
 
     fn shares(&self) -> Vec<Rule> {

@@ -26,7 +26,7 @@ fn asked(mut run: Run, facts: &[(&str, &str)]) -> Run {
 fn run(model: LoadModel) -> Run {
     Run::new(model, 20).each_ms(20_000, |i, mut sample| {
         sample.op = u8::from(i % 4 == 3);
-        sample.outcome = if i % 10 == 0 { Outcome::Abort } else { Outcome::Ok };
+        sample.outcome = if i.is_multiple_of(10) { Outcome::Abort } else { Outcome::Ok };
         took(sample, if i % 4 == 3 { 10 * MS } else { MS })
     })
 }

@@ -8,8 +8,9 @@ use record::LoadModel;
 
 /// 20,000 requests: of each two that follow each other one takes `low` and one `high`, in an order that the seed decides.
 fn run(low: u64, high: u64, seed: u64) -> Analysis {
-    let of =
-        move |seq: u64| if ((seq / 2 * 7 + seed) % 3 == 0) == seq.is_multiple_of(2) { low } else { high };
+    let of = move |seq: u64| {
+        if (seq / 2 * 7 + seed).is_multiple_of(3) == seq.is_multiple_of(2) { low } else { high }
+    };
     let run = Run::new(LoadModel::Open, 20).each_ms(20_000, |seq, sample| took(sample, of(seq)));
     run.analyse()
 }

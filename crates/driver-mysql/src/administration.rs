@@ -17,35 +17,35 @@ use units::Nanos;
 /// The most that one script or query may take: building an index of a large table takes long.
 const LIMIT: Nanos = Nanos::from_secs(24 * 3600);
 
-/// Settings that decide durability, isolation and caching; each server has some of them.
+/// Settings that decide durability, isolation and caching, the weightiest first; each server has some of them.
 const VARIABLES: [&str; 27] = [
-    "autocommit",
-    "binlog_format",
-    "default_storage_engine",
-    "innodb_buffer_pool_size",
-    "innodb_doublewrite",
     "innodb_flush_log_at_trx_commit",
+    "sync_binlog",
+    "log_bin",
+    "innodb_doublewrite",
     "innodb_flush_method",
-    "innodb_io_capacity",
-    "innodb_lock_wait_timeout",
+    "tx_isolation",
+    "transaction_isolation",
+    "innodb_snapshot_isolation",
+    "innodb_buffer_pool_size",
+    "query_cache_type",
+    "query_cache_size",
     "innodb_log_file_size",
     "innodb_redo_log_capacity",
+    "innodb_lock_wait_timeout",
     "innodb_rollback_on_timeout",
-    "innodb_snapshot_isolation",
-    "log_bin",
-    "max_allowed_packet",
-    "max_connections",
-    "query_cache_size",
-    "query_cache_type",
+    "innodb_io_capacity",
+    "default_storage_engine",
+    "binlog_format",
     "rpl_semi_sync_master_enabled",
     "rpl_semi_sync_source_enabled",
-    "sync_binlog",
-    "thread_handling",
-    "time_zone",
-    "transaction_isolation",
-    "tx_isolation",
-    "wait_timeout",
     "wsrep_on",
+    "thread_handling",
+    "max_connections",
+    "max_allowed_packet",
+    "autocommit",
+    "time_zone",
+    "wait_timeout",
 ];
 
 /// A connection for set-up.
@@ -97,7 +97,8 @@ impl MySqlAdministration {
             .collect();
         // As sessions have it, not as the server has it.
         settings.push(("sql_mode".to_owned(), self.one("SELECT @@SESSION.sql_mode")?));
-        settings.sort();
+        let weight = |name: &str| VARIABLES.iter().position(|known| *known == name);
+        settings.sort_by_key(|(name, _)| weight(name).unwrap_or(VARIABLES.len()));
         Ok(settings)
     }
 

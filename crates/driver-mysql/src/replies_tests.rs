@@ -268,6 +268,39 @@ fn numbers_go_round() {
     assert_eq!((seen.end, seen.replies[0].rows), (Ok(Progress::Answered), 600));
 }
 
+/// Also for as long as `cargo xtask soak --fuzz` says: in one piece and byte by byte, always the same.
+#[test]
+fn fuzz_answers() {
+    let known = [
+        Script::default().defined(LONGLONG).int(-7).end().ok(3),
+        Script::default().undefined().row(b"\x02hi").row(b"\0").end().ok(3),
+        Script::default().error(1213, "deadlock").undefined().end().ok(0),
+        Script::default().ok(0).error(1053, "shutdown"),
+    ]
+    .map(|script| [&[0x1B], &script.bytes[..]].concat());
+    let words: [&[u8]; 8] = [
+        b"\x07\0\0\x01\0\0\0\x02\0\0\0",
+        b"\x02\0\0\x01\x01\0",
+        b"\x02\0\0\x01\x01\x01",
+        b"\xFE",
+        b"\xFF",
+        b"\xFB",
+        b"\xFF\xFF\xFF\x02\0",
+        b"\0\0\0\x01",
+    ];
+    testkit::fuzz::Fuzz::new("mysql").from(known.iter().map(Vec::as_slice)).words(words).run(
+        4_000,
+        |input| {
+            let Some((first, bytes)) = input.split_first() else { return };
+            let asked: Vec<Asked> = (0..4)
+                .map(|n| [Asked::Control, COUNTED, INT, TEXT][usize::from(first >> (2 * n) & 3)])
+                .collect();
+            let whole = feed(&asked, bytes, std::iter::once(bytes.len().max(1)));
+            assert_eq!(feed(&asked, bytes, std::iter::repeat(1)), whole);
+        },
+    );
+}
+
 fn any_asked() -> impl Strategy<Value = Vec<Asked>> {
     let one = prop_oneof![Just(Asked::Control), Just(COUNTED), Just(INT), Just(TEXT)];
     proptest::collection::vec(one, 0..5)

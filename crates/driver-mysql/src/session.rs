@@ -121,7 +121,7 @@ impl MySqlSession {
             // After a short read there is one more: an end of the stream that came together with the data makes no edge
             // of its own. Answers that come in one piece don't get here a second time.
             let received = match self.link.read(room) {
-                Ok(0) => return Some(self.lose(Outcome::ConnectionLost, Trouble::Closed)),
+                Ok(0) => return Some(self.closed()),
                 Ok(received) => received,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Some(Poll::Pending),
                 Err(error) => return Some(self.io_failed(error)),
@@ -153,6 +153,15 @@ impl MySqlSession {
         let stamp = |realtime_ns| KernelStamp { realtime_ns, upper_bound };
         self.exchange.complete(self.link.stamp().map(stamp));
         self.replies.failure().map_or(Ok(()), Err)
+    }
+
+    /// The stream is at its end; a good-bye may have come together with the answer before this.
+    #[cold]
+    fn closed(&mut self) -> Poll<Result<(), OpError>> {
+        match self.replies.consume(self.buffer.received(), self.buffer.start) {
+            Ok((_, Progress::Ended)) => self.ended(),
+            _ => self.lose(Outcome::ConnectionLost, Trouble::Closed),
+        }
     }
 
     #[cold]

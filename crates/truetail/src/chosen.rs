@@ -23,6 +23,7 @@ macro_rules! any_workload {
         pub(crate) enum AnyWorkload { $($variant($type)),+ }
 
         /// A request of the workload that made it.
+        #[expect(clippy::large_enum_variant, reason = "each session has one, made once")]
         pub(crate) enum AnyPlan { $($variant(<$type as Workload>::Plan)),+ }
 
         $(impl From<$type> for AnyWorkload {

@@ -262,7 +262,7 @@ fn customers() -> [Condition; 2] {
     ]
 }
 
-/// 11. The specification's holds right after the load alone; with the orders that were delivered since, which customers
+/// The 11th. The specification's holds right after the load alone; with the orders that were delivered since, which customers
 /// count, it holds always, and right after the load it is the same.
 fn undelivered(config: &TpccConfig, is_fresh: bool) -> Condition {
     let delivered = config.first_undelivered() - 1;

@@ -160,14 +160,14 @@ impl Filling<'_> {
         push_row: &mut dyn FnMut(&mut Push<'_>) -> bool,
     ) -> Result<(), ConnectError> {
         let before = self.rows;
-        let mut rows = 0;
+        let mut rows = 0_u64;
         let progress = &mut *self.progress;
         self.administration.bulk(table, columns, &mut |push| {
             if !push_row(push) {
                 return false;
             }
             rows += 1;
-            if rows % PROGRESS == 0 {
+            if rows.is_multiple_of(PROGRESS) {
                 progress(before + rows);
             }
             true

@@ -241,7 +241,7 @@ impl Phase for Writing<'_> {
                 ask(conversation, sql::INSERT_NEW_ORDER, &[w, d, Value::Int(self.reading.order)])
             }
             _ => match plan.locked().get((n - 2) / 2) {
-                Some(&index) if n % 2 == 0 => self.stage_stock(index.into(), conversation),
+                Some(&index) if n.is_multiple_of(2) => self.stage_stock(index.into(), conversation),
                 Some(&index) => self.stage_line(index.into(), conversation),
                 None => conversation.stage(self.end),
             },

@@ -46,7 +46,10 @@ impl Model {
 impl Conversation for Model {
     fn stage(&mut self, command: Command<'_>) -> Result<(), OpError> {
         self.staged.push(match command {
-            Command::Statement { index, arguments: [Value::Int(key), ..] } => (index, *key),
+            // Of an update the key comes last.
+            Command::Statement { index, arguments: [Value::Int(key), ..] | [.., Value::Int(key)] } => {
+                (index, *key)
+            }
             _ => (BOUND, 0),
         });
         Ok(())

@@ -154,8 +154,10 @@ fn stage_values<C: Conversation, const ROOM: usize>(
     conversation: &mut C,
 ) -> Result<(), OpError> {
     let mut arguments = [Value::Null; ROOM];
-    arguments[0] = key(ycsb, plan);
-    for (argument, span) in arguments[1..].iter_mut().zip(&plan.values) {
+    // An update has the key behind its values, in the order of its SQL.
+    let updates = (ycsb.layout.update..ycsb.layout.insert).contains(&index);
+    arguments[if updates { plan.values.len() } else { 0 }] = key(ycsb, plan);
+    for (argument, span) in arguments[usize::from(!updates)..].iter_mut().zip(&plan.values) {
         *argument = Value::Text(ycsb.pool.text(*span));
     }
     conversation.stage(Command::Statement { index, arguments: &arguments[..=plan.values.len()] })

@@ -45,16 +45,16 @@ fn compose(config: &YcsbConfig, dialect: Dialect) -> (Layout, Vec<StatementSpec>
             read: writer.reads(""),
             scan: writer.scan_between(),
             update: writer.updates(),
-            insert: writer.insert(""),
+            insert: writer.insert(),
             delete: writer.delete(),
             read_locked: writer.reads(dialect.for_update()),
-            restore: writer.insert(" ON CONFLICT DO NOTHING"),
+            restore: writer.restore(),
         },
         Family::Core => Layout {
             read: writer.reads(""),
             scan: writer.scans_from(),
             update: writer.updates(),
-            insert: writer.insert(""),
+            insert: writer.insert(),
             ..Layout::default()
         },
     };
@@ -119,7 +119,7 @@ impl Writer<'_> {
         first
     }
 
-    /// The key is the first parameter, then come the fields: as in [`Writer::insert`].
+    /// The fields, then the key.
     fn updates(&mut self) -> usize {
         let first = self.list.len();
         let groups: Vec<Vec<String>> = if self.config.write_all_fields {
@@ -131,19 +131,33 @@ impl Writer<'_> {
             let assignments: Vec<String> = group
                 .iter()
                 .enumerate()
-                .map(|(i, field)| format!("{field} = {}", self.place(i + 2)))
+                .map(|(i, field)| format!("{field} = {}", self.place(i + 1)))
                 .collect();
-            let sql =
-                format!("UPDATE usertable SET {} WHERE ycsb_key = {}", assignments.join(", "), self.place(1));
-            self.push(sql, &self.key_and_text(group.len()));
+            let key = self.place(group.len() + 1);
+            let sql = format!("UPDATE usertable SET {} WHERE ycsb_key = {key}", assignments.join(", "));
+            let mut types = vec![ValueType::Text; group.len()];
+            types.push(self.key_type());
+            self.push(sql, &types);
         }
         first
     }
 
-    fn insert(&mut self, conflict: &str) -> usize {
+    fn insert(&mut self) -> usize {
+        self.insert_with("INSERT INTO", "")
+    }
+
+    /// An insert that leaves a row of this key alone.
+    fn restore(&mut self) -> usize {
+        match self.dialect {
+            Dialect::MySql => self.insert_with("INSERT IGNORE INTO", ""),
+            _ => self.insert_with("INSERT INTO", " ON CONFLICT DO NOTHING"),
+        }
+    }
+
+    fn insert_with(&mut self, verb: &str, conflict: &str) -> usize {
         let places: Vec<String> = (1..=self.fields.len() + 1).map(|n| self.place(n)).collect();
         let sql = format!(
-            "INSERT INTO usertable (ycsb_key, {}) VALUES ({}){conflict}",
+            "{verb} usertable (ycsb_key, {}) VALUES ({}){conflict}",
             self.fields.join(", "),
             places.join(", ")
         );
@@ -184,7 +198,7 @@ mod tests {
             [
                 "SELECT ycsb_key, field1, field2 FROM usertable WHERE ycsb_key = $1",
                 "SELECT ycsb_key, field1, field2 FROM usertable WHERE ycsb_key > $1 AND ycsb_key < $2",
-                "UPDATE usertable SET field1 = $2, field2 = $3 WHERE ycsb_key = $1",
+                "UPDATE usertable SET field1 = $1, field2 = $2 WHERE ycsb_key = $3",
                 "INSERT INTO usertable (ycsb_key, field1, field2) VALUES ($1, $2, $3)",
                 "DELETE FROM usertable WHERE ycsb_key = $1",
                 "SELECT ycsb_key, field1, field2 FROM usertable WHERE ycsb_key = $1 FOR UPDATE",
@@ -200,7 +214,7 @@ mod tests {
         let layout = Layout::of(&config);
         assert_eq!(list.len(), 3 + 3 + 3 + 1);
         assert_eq!(list[layout.read + 2].sql, "SELECT ycsb_key, field2 FROM usertable WHERE ycsb_key = ?1");
-        assert_eq!(list[layout.update + 1].sql, "UPDATE usertable SET field1 = ?2 WHERE ycsb_key = ?1");
+        assert_eq!(list[layout.update + 1].sql, "UPDATE usertable SET field1 = ?1 WHERE ycsb_key = ?2");
         assert!(list[layout.scan].sql.ends_with("WHERE ycsb_key >= ?1 ORDER BY ycsb_key LIMIT ?2"));
         assert_eq!(list[layout.insert].parameters.len(), 4);
         assert!(statements(&config, Dialect::KeyValue).unwrap_err().starts_with("ycsb-a: needs a target"));

@@ -1,6 +1,7 @@
 //! SEATS and Epinions against real databases.
 
 mod damage;
+mod mariadb;
 mod parts;
 mod planning;
 mod postgres;
