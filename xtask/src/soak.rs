@@ -13,7 +13,7 @@ const LOADS: [(&str, &[&str]); 2] = [
 ];
 
 /// Crates with fuzz targets: tests whose names begin with `fuzz_`.
-const FUZZED: [&str; 10] = [
+const FUZZED: [&str; 11] = [
     "record",
     "driver",
     "driver-echo",
@@ -24,6 +24,7 @@ const FUZZED: [&str; 10] = [
     "noise",
     "store",
     "truetail",
+    "workload-file",
 ];
 
 /// Inputs of each property test, of seeds that no run had before.
