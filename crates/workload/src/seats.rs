@@ -1,7 +1,7 @@
 //! SEATS: flights are searched, and their seats are reserved, changed and cancelled.
 //!
 //! The schema, the six transactions and their weights are those of BenchBase's workload of this name (Stonebraker & Pavlo).
-//! What a request does is decided ahead of time from a book of seats ([`mod@book`]), so that a reservation is asked for
+//! What a request does is decided ahead of time from a book of seats (`seats::book`), so that a reservation is asked for
 //! where a seat is free and a change or cancellation where a reservation is; a request that breaks a rule all the same is
 //! rolled back and counted as an abort, never as a success.
 //!

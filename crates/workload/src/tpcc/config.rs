@@ -29,7 +29,7 @@ pub enum Roundtrips {
     Single,
 }
 
-/// All parameters; their names are in [`TpccConfig::set`].
+/// All parameters; their names are in `TpccConfig::set`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TpccConfig {
     /// Start of everything random.
