@@ -14,7 +14,7 @@ pub enum Results {
 /// A statement that a workload will use, prepared on each connection before the start line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StatementSpec {
-    /// SQL in the target's dialect; parameters as [`Dialect::placeholder`] writes them.
+    /// SQL in the target's dialect; parameters as [`crate::Dialect::placeholder`] writes them.
     pub sql: String,
     /// The parameters' types in order.
     pub parameters: Vec<ValueType>,
@@ -103,7 +103,7 @@ impl Isolation {
 ///
 /// Values are [`Value::Text`]; a read that gave no row has none. Whether an update of a missing record, or an insert of one
 /// that is there, is refused, done or a miss is the store's own: the driver's documentation says which. Commands of a
-/// batch are independent: an error of one leaves the others as they are. Targets of [`Dialect::KeyValue`] refuse
+/// batch are independent: an error of one leaves the others as they are. Targets of [`crate::Dialect::KeyValue`] refuse
 /// statements, transactions and isolation levels.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum KeyValue<'a> {

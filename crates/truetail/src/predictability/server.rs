@@ -4,7 +4,7 @@ use super::arguments::PredictabilityArguments;
 use crate::registry;
 use anyhow::{anyhow, bail};
 use driver::TargetUrl;
-use servers::postgres;
+use servers::{mariadb, postgres};
 
 /// Which server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +63,7 @@ impl Kind {
 #[derive(Debug)]
 enum Own {
     PostgreSql(#[expect(dead_code, reason = "it ends when it is dropped")] postgres::Server),
+    MariaDb(#[expect(dead_code, reason = "it ends when it is dropped")] mariadb::Server),
 }
 
 /// A server that can be asked.
@@ -76,6 +77,13 @@ pub(super) struct Place {
 /// a database unpredictable, and its buffers have their usual size.
 const POSTGRES: [(&str, &str); 3] =
     [("fsync", "on"), ("shared_buffers", "128MB"), ("max_connections", "200")];
+
+/// The same of MariaDB: flushes at each commit, and buffers of the usual size.
+const MARIADB: [(&str, &str); 3] = [
+    ("innodb_flush_log_at_trx_commit", "1"),
+    ("innodb_buffer_pool_size", "128M"),
+    ("max_connections", "200"),
+];
 
 impl Place {
     /// That of the URL, or a new server: some seconds.
@@ -97,7 +105,12 @@ impl Place {
                 let url = TargetUrl::parse(&server.tcp_url())?;
                 Ok(Place { url, _own: Some(Own::PostgreSql(server)) })
             }
-            Kind::MariaDb => bail!("this truetail has no driver for MariaDB"),
+            Kind::MariaDb => {
+                let options = mariadb::Options { settings: pairs(&MARIADB), ..Default::default() };
+                let server = mariadb::Server::start(&options).map_err(|why| anyhow!("no MariaDB: {why}"))?;
+                let url = TargetUrl::parse(&server.tcp_url())?;
+                Ok(Place { url, _own: Some(Own::MariaDb(server)) })
+            }
         }
     }
 }
