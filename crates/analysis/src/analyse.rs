@@ -191,8 +191,10 @@ fn conclude(
         Measure::Response => all.response.extremes.largest(),
         _ => all.service.extremes.largest(),
     };
+    let business = business::business(&inputs, plan, &all, &spans, options);
     let verdict = Evidence {
         inputs: &inputs,
+        business: business.as_ref(),
         total: &total,
         anatomy: &anatomy,
         host: &host,
@@ -222,7 +224,7 @@ fn conclude(
         attribution: attribute(&hunt, &slow, measured, options),
         observers: Observers::of(&inputs),
         staleness: staleness::staleness(&inputs, plan, options),
-        business: business::business(&inputs, plan, &all, &spans, options),
+        business,
         stated: inputs.iter().flat_map(|input| input.stated.clone()).collect(),
         total,
         scopes,

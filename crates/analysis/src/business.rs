@@ -10,6 +10,14 @@
 //! rolled back by design NewOrder = 1%  these aborts are what was asked for
 //! ```
 //!
+//! And TATP's, many of whose requests are meant to find nothing:
+//!
+//! ```text
+//! success share GetAccessData = 62.5% ± 0.4%      its requests that do their work, of those that are answered without an
+//!                                                 error; ± the standard deviation between populations
+//! success share GetNewDestination = 14.8%..20.4%  anywhere between
+//! ```
+//!
 //! A fact that can't be read, or names an operation that there is not, asks for nothing.
 
 use crate::accumulate::Accumulator;
@@ -25,12 +33,15 @@ mod facts {
     pub(super) const LIMIT: &str = "limit p";
     pub(super) const LEAST_SHARE: &str = "least share ";
     pub(super) const ROLLED_BACK: &str = "rolled back by design ";
+    pub(super) const SUCCESS: &str = "success share ";
     /// Of the end's facts: what the workload counted.
     pub(super) const COUNT: &str = "count: ";
 }
 
 /// By how many standard deviations a drawn mix can fall short of its shares.
 const CHANCE: f64 = 3.0;
+/// The least variance of the number of successes from which a share is judged: below, no number of them is unlikely enough.
+const LEAST_VARIANCE: f64 = CHANCE * CHANCE;
 
 /// A workload's own figures, and whether its rules are kept.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -101,6 +112,37 @@ pub enum Asked {
         /// What it is; `None` without requests.
         found: Option<f64>,
     },
+    /// A share of an operation's requests does its work, neither more nor less: the others find nothing, or are rolled back
+    /// as they are meant to.
+    Succeeds {
+        /// At least and at most, in [0, 1].
+        limits: (f64, f64),
+        /// Those that did their work.
+        ok: u64,
+        /// Those that found nothing.
+        missed: u64,
+        /// Those that were rolled back.
+        aborted: u64,
+        /// Requests below which nothing can be said.
+        needed: u64,
+    },
+}
+
+impl Asked {
+    /// The share of an operation's requests that did their work; `None` for another question, and without requests.
+    pub fn success(&self) -> Option<f64> {
+        let Asked::Succeeds { ok, .. } = self else { return None };
+        let all = self.judged_by_success();
+        (all > 0).then(|| *ok as f64 / all as f64)
+    }
+
+    /// The requests whose success is judged; 0 for another question.
+    pub fn judged_by_success(&self) -> u64 {
+        match self {
+            Asked::Succeeds { ok, missed, aborted, .. } => ok + missed + aborted,
+            _ => 0,
+        }
+    }
 }
 
 /// Whether a rule is kept.
@@ -146,6 +188,7 @@ pub(crate) fn business(
     let run = Run { header, plan, all, spans, options };
     let mut rules = run.limits();
     rules.extend(run.shares());
+    rules.extend(run.successes());
     let business = Business { rates: run.rates(), rules, counts: counts(inputs) };
     (business != Business::default()).then_some(business)
 }
@@ -240,6 +283,11 @@ impl Run<'_> {
 
     /// Measured requests of an operation that were answered, however they ended.
     fn answered(&self, operation: usize) -> u64 {
+        self.ended(operation, |outcome| !outcome.is_censored())
+    }
+
+    /// Measured requests of an operation that ended so.
+    fn ended(&self, operation: usize, is_meant: impl Fn(Outcome) -> bool) -> u64 {
         let phases = self.plan.phases.len();
         let measured = (0..phases).filter(|phase| self.plan.phases[*phase].measured);
         let cells = measured.flat_map(|phase| {
@@ -250,7 +298,7 @@ impl Run<'_> {
         });
         let of_cell = |cell: &crate::cell::Cell| -> u64 {
             let outcomes = cell.counts().outcomes;
-            outcomes.iter().filter(|(outcome, _)| !outcome.is_censored()).map(|(_, n)| n).sum()
+            outcomes.iter().filter(|(outcome, _)| is_meant(*outcome)).map(|(_, n)| n).sum()
         };
         cells.map(|cell| of_cell(cell)).sum()
     }
@@ -276,6 +324,52 @@ impl Run<'_> {
             Some(Rule { operation: operation.to_owned(), asked: Asked::AtLeast { limit, found }, state })
         };
         stated(self.header, facts::LEAST_SHARE).filter_map(rule).collect()
+    }
+
+    fn successes(&self) -> Vec<Rule> {
+        let rule = |(operation, value): (&str, &str)| {
+            let (limits, deviation) = successes(value)?;
+            let index = self.operation(operation)?;
+            let count = |wanted: Outcome| self.ended(index, |outcome| outcome == wanted);
+            let (ok, missed, aborted) = (count(Outcome::Ok), count(Outcome::Miss), count(Outcome::Abort));
+            let asked = Asked::Succeeds { limits, ok, missed, aborted, needed: needed(limits) };
+            let state = succeeded(&asked, limits, deviation);
+            Some(Rule { operation: operation.to_owned(), asked, state })
+        };
+        stated(self.header, facts::SUCCESS).filter_map(rule).collect()
+    }
+}
+
+/// ((at least, at most), standard deviation) of `62.5% ± 0.4%` or `14.8%..20.4%`, as shares.
+fn successes(text: &str) -> Option<((f64, f64), f64)> {
+    let (limits, deviation) = match text.split_once(" ± ") {
+        Some((limits, deviation)) => (limits, share(deviation)?),
+        None => (text, 0.0),
+    };
+    let (low, high) = limits.split_once("..").unwrap_or((limits, limits));
+    let (low, high) = (share(low)?, share(high)?);
+    (low <= high).then_some(((low, high), deviation))
+}
+
+/// How many requests tell whether a share is kept: as many as make each limit's variance large enough. What always succeeds,
+/// or never, one request tells.
+fn needed((low, high): (f64, f64)) -> u64 {
+    let of = |share: f64| match share * (1.0 - share) {
+        variance if variance > 0.0 => (LEAST_VARIANCE / variance).ceil() as u64,
+        _ => 1,
+    };
+    of(low).max(of(high))
+}
+
+/// Successes are drawn: n of a share p vary by √(p(1 − p)/n), and their population by `deviation`.
+fn succeeded(asked: &Asked, (low, high): (f64, f64), deviation: f64) -> RuleState {
+    let n = asked.judged_by_success();
+    let Some(found) = asked.success().filter(|_| n >= needed((low, high))) else { return RuleState::Unknown };
+    let slack = |share: f64| CHANCE * (share * (1.0 - share) / n as f64 + deviation * deviation).sqrt();
+    match found {
+        found if (low..=high).contains(&found) => RuleState::Held,
+        found if (low - slack(low)..=high + slack(high)).contains(&found) => RuleState::WithinChance,
+        _ => RuleState::Broken,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::host::HostEvidence;
 use crate::input::Input;
-use crate::{Anatomy, Extreme, ScopeSummary, Severity, Verdict, VerdictState, believable, reasons};
+use crate::{Anatomy, Business, Extreme, ScopeSummary, Severity, Verdict, VerdictState, believable, reasons};
 use record::{Measure, Provenance};
 
 /// Why no quantile of an import is shown to be the database's.
@@ -28,6 +28,8 @@ pub(crate) struct Arrivals {
 /// Everything that speaks for or against the numbers.
 pub(crate) struct Evidence<'a> {
     pub(crate) inputs: &'a [Input],
+    /// What the workload asks of its own run.
+    pub(crate) business: Option<&'a Business>,
     pub(crate) total: &'a ScopeSummary,
     pub(crate) anatomy: &'a Anatomy,
     pub(crate) host: &'a HostEvidence,

@@ -5,7 +5,7 @@ use crate::business::rolled_back_by_design;
 use crate::evidence::Evidence;
 use crate::input::{Input, measured_span};
 use crate::limits::*;
-use crate::{Reason, ReasonKind, Severity};
+use crate::{Asked, Reason, ReasonKind, Rule, RuleState, Severity};
 use crate::{carried, observers, stated};
 use record::{Ending, Event, EventKind, Measure, Provenance};
 use units::{Instant, Nanos, OutcomeClass, format_count, format_counted, format_nanos};
@@ -29,7 +29,7 @@ pub(crate) fn reason(severity: Severity, kind: ReasonKind, text: String, hint: &
 
 /// All checks in the order of the verdict's list.
 pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Reason> {
-    let checks: [fn(&Evidence<'_>) -> Vec<Reason>; 18] = [
+    let checks: [fn(&Evidence<'_>) -> Vec<Reason>; 19] = [
         outages,
         completeness,
         stated::import_gaps,
@@ -44,6 +44,7 @@ pub(crate) fn all(evidence: &Evidence<'_>) -> Vec<Reason> {
         harness,
         late_stamps,
         failures,
+        successes,
         censored,
         invariants,
         carried::samples,
@@ -279,7 +280,7 @@ fn failures(e: &Evidence<'_>) -> Vec<Reason> {
     let counts = &e.total.counts;
     let share = |class: OutcomeClass| {
         let n: u64 = counts.outcomes.iter().filter(|(o, _)| o.class() == class).map(|(_, n)| n).sum();
-        n as f64 / counts.total.max(1) as f64
+        n.saturating_sub(judged_by_rules(e, class)) as f64 / counts.total.max(1) as f64
     };
     // What a workload rolls back by design was asked for.
     let headers = e.inputs.iter().map(|input| &input.info.header);
@@ -308,6 +309,35 @@ fn failures(e: &Evidence<'_>) -> Vec<Reason> {
         (share > *limit).then(|| reason(severity, *kind, text, hint))
     };
     looks.iter().filter_map(judge).collect()
+}
+
+fn rules<'a>(e: &Evidence<'a>) -> impl Iterator<Item = &'a Rule> {
+    e.business.into_iter().flat_map(|business| &business.rules)
+}
+
+/// Requests of operations whose success the workload has rules for: what these do not succeed in is no failure.
+fn judged_by_rules(e: &Evidence<'_>, class: OutcomeClass) -> u64 {
+    let of_rule = |rule: &Rule| match (&rule.asked, class) {
+        (Asked::Succeeds { missed, .. }, OutcomeClass::Miss) => *missed,
+        (Asked::Succeeds { aborted, .. }, OutcomeClass::Abort) => *aborted,
+        _ => 0,
+    };
+    rules(e).map(of_rule).sum()
+}
+
+/// Operations that do their work more or less often than the workload's population has it.
+fn successes(e: &Evidence<'_>) -> Vec<Reason> {
+    let judge = |rule: &Rule| {
+        let Asked::Succeeds { limits: (low, high), .. } = &rule.asked else { return None };
+        let found = rule.asked.success().filter(|_| rule.state == RuleState::Broken)?;
+        let limits =
+            if low == high { percent(*low) } else { format!("{} … {}", percent(*low), percent(*high)) };
+        let text =
+            format!("{} of the {} succeed, where the workload has {limits}", percent(found), rule.operation);
+        let hint = "reload the data set: its rows are not those that the workload expects";
+        Some(reason(Severity::Suspect, ReasonKind::Misses, text, hint))
+    };
+    rules(e).filter_map(judge).collect()
 }
 
 fn censored(e: &Evidence<'_>) -> Vec<Reason> {

@@ -153,3 +153,89 @@ fn what_is_rolled_back_by_design_is_not_held_against_a_run() {
     assert!(!speaks(&asked(aborting(15), &by_design)), "1 % of them were asked for");
     assert!(speaks(&asked(aborting(25), &by_design)));
 }
+
+/// 10,000 Reads of which `ok` do their work, and the others are a miss or an abort, in turn.
+fn succeeding(ok: u64) -> Run {
+    Run::new(LoadModel::Open, 20).each_ms(10_000, |i, mut sample| {
+        sample.outcome = match i {
+            i if i < ok => Outcome::Ok,
+            i if i % 2 == 0 => Outcome::Miss,
+            _ => Outcome::Abort,
+        };
+        took(sample, MS)
+    })
+}
+
+#[test]
+fn shares_of_success_are_held_against_chance() {
+    use RuleState::{Broken, Held, Unknown, WithinChance};
+    // Of 10,000, 40 % have a standard deviation of 49; with 1 % between populations, of 111.
+    for (fact, ok, expected) in [
+        ("40%", 4_000, Held),
+        ("40%", 3_860, WithinChance),
+        ("40%", 4_140, WithinChance),
+        ("40%", 3_840, Broken),
+        ("40%", 4_160, Broken),
+        ("40% ± 1%", 4_300, WithinChance),
+        ("40% ± 1%", 4_350, Broken),
+        ("20%..40%", 2_000, Held),
+        ("20%..40%", 3_000, Held),
+        ("20%..40%", 1_890, WithinChance),
+        ("20%..40%", 1_870, Broken),
+        ("20%..40%", 4_160, Broken),
+        ("100%", 10_000, Held),
+        ("100%", 9_999, Broken),
+        ("0%", 0, Held),
+        ("0%", 1, Broken),
+        ("0%..100%", 5_000, Held),
+        ("0.01%", 1, Unknown),
+    ] {
+        let analysis = asked(succeeding(ok), &[("success share Read", fact)]).analyse();
+        let [rule] = &business(&analysis).rules[..] else { panic!("one rule") };
+        assert_eq!(rule.state, expected, "{fact}: {ok}");
+        assert_eq!((rule.asked.judged_by_success(), rule.asked.success()), (10_000, Some(ok as f64 / 1e4)));
+        let told = analysis.verdict.reasons.iter().filter(|r| r.text.contains("of the Read succeed"));
+        assert_eq!(told.count(), usize::from(expected == Broken), "{:?}", analysis.verdict.reasons);
+        let failing = analysis.verdict.reasons.iter().any(|r| r.text.contains("of the requests are"));
+        assert!(!failing, "what is judged by a rule is not judged twice: {:?}", analysis.verdict.reasons);
+    }
+}
+
+#[test]
+fn few_requests_do_not_tell_a_share_of_success() {
+    // 9 / (0.625 × 0.375) = 38.4.
+    for (requests, is_known) in [(38, false), (39, true)] {
+        let few = Run::new(LoadModel::Open, 20).each_ms(requests, |i, mut sample| {
+            sample.outcome = if i % 8 < 5 { Outcome::Ok } else { Outcome::Miss };
+            took(sample, MS)
+        });
+        let analysis = asked(few, &[("success share Read", "62.5%")]).analyse();
+        let rule = &business(&analysis).rules[0];
+        assert_eq!(rule.state != RuleState::Unknown, is_known, "{rule:?}");
+        assert!(matches!(rule.asked, Asked::Succeeds { needed: 39, .. }), "{rule:?}");
+    }
+    // None at all: the operation is not asked for.
+    let analysis = asked(run(LoadModel::Open), &[("success share Other", "5%")]).analyse();
+    assert_eq!(analysis.business, None);
+}
+
+#[test]
+fn errors_and_what_was_not_answered_are_no_success_and_no_failure() {
+    let mixed = Run::new(LoadModel::Open, 20).each_ms(10_000, |i, mut sample| {
+        sample.outcome = [Outcome::Ok, Outcome::Ok, Outcome::Deadlock, Outcome::Timeout][(i % 4) as usize];
+        took(sample, MS)
+    });
+    let analysis = asked(mixed, &[("success share Read", "100%")]).analyse();
+    let rule = &business(&analysis).rules[0];
+    assert_eq!((rule.state, rule.asked.judged_by_success()), (RuleState::Held, 5_000));
+    let errors = analysis.verdict.reasons.iter().any(|reason| reason.kind == analysis::ReasonKind::Errors);
+    assert!(errors, "errors count as everywhere");
+}
+
+#[test]
+fn success_shares_that_can_not_be_read_ask_for_nothing() {
+    for odd in ["often", "62.5", "120%", "40%..20%", "40% ± much", "..", "NaN%", "-1%"] {
+        let analysis = asked(run(LoadModel::Open), &[("success share Read", odd)]).analyse();
+        assert_eq!(analysis.business, None, "{odd}");
+    }
+}

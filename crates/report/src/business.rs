@@ -54,13 +54,45 @@ pub(crate) fn rule(rule: &Rule) -> [String; 4] {
             let found = found.map_or_else(|| "no request".to_owned(), percent);
             (format!("share of the mix ≥ {}", percent(*limit)), found)
         }
+        Asked::Succeeds { limits, .. } => (succeeding(*limits), succeeded(&rule.asked)),
     };
-    [rule.operation.clone(), asked, found, state(rule.state).to_owned()]
+    [rule.operation.clone(), asked, found, state(rule).to_owned()]
 }
 
-fn state(state: RuleState) -> &'static str {
-    match state {
+/// `62.5 % of them succeed`; of a share that may be any, that there is none.
+fn succeeding((low, high): (f64, f64)) -> String {
+    let plain = |share: f64| {
+        let text = format!("{:.2}", share * 100.0);
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    };
+    if (low, high) == (0.0, 1.0) {
+        "no share of success: none follows from this mix and data".to_owned()
+    } else if low == high {
+        format!("{} % of them succeed", plain(low))
+    } else {
+        format!("{:.1} … {:.1} % of them succeed", low * 100.0, high * 100.0)
+    }
+}
+
+/// The share with as many digits as so many requests can carry.
+fn succeeded(asked: &Asked) -> String {
+    let Asked::Succeeds { needed, .. } = asked else { return String::new() };
+    let n = asked.judged_by_success();
+    match asked.success() {
+        Some(found) if n >= *needed => {
+            let deviation = (found * (1.0 - found) / n as f64).sqrt() + 1.0 / n as f64;
+            // The last digit is worth no less than two standard deviations.
+            let digits = (-(200.0 * deviation).log10()).floor().clamp(0.0, 3.0) as usize;
+            format!("{:.digits$} %", found * 100.0)
+        }
+        _ => format!("needs {} requests", format_count(*needed)),
+    }
+}
+
+fn state(rule: &Rule) -> &'static str {
+    match rule.state {
         RuleState::Held => "held",
+        RuleState::WithinChance if rule.asked.success().is_some() => "held, within chance",
         RuleState::WithinChance => "short by chance: the mix is drawn",
         RuleState::Broken => "BROKEN",
         RuleState::Unknown => "not known",

@@ -35,6 +35,14 @@ fn rule(rule: &Rule) -> Value {
         Asked::AtLeast { limit, found } => {
             ("at-least", Value::Null, Value::Null, json!(limit), json!(found.and_then(number)))
         }
+        Asked::Succeeds { limits: (low, _), .. } => {
+            let found = json!(rule.asked.success().and_then(number));
+            ("succeeds", Value::Null, Value::Null, json!(low), found)
+        }
+    };
+    let most = match &rule.asked {
+        Asked::Succeeds { limits: (_, high), .. } => json!(high),
+        _ => Value::Null,
     };
     json!({
         "operation": rule.operation,
@@ -42,6 +50,8 @@ fn rule(rule: &Rule) -> Value {
         "quantile": quantile,
         "measure": measure,
         "limit": limit,
+        "most": most,
+        "requests": rule.asked.judged_by_success(),
         "found": found,
         "state": rule.state.name(),
     })
