@@ -14,11 +14,11 @@ pub(crate) struct ForeignKey {
     pub(crate) name: &'static str,
     /// The table that refers.
     pub(crate) table: &'static str,
-    /// Its column.
+    /// Its column, or several with commas between.
     pub(crate) column: &'static str,
     /// The table that is referred to.
     pub(crate) parent: &'static str,
-    /// Its key.
+    /// Its key, of as many columns.
     pub(crate) key: &'static str,
 }
 
@@ -69,8 +69,11 @@ pub(crate) fn check(
 ) -> Result<CheckResult, ConnectError> {
     let mut broken = Vec::new();
     for ForeignKey { table, column, parent, key, .. } in keys {
+        let pairs = key.split(", ").zip(column.split(", "));
+        let matches: Vec<String> = pairs.map(|(key, column)| format!("p.{key} = c.{column}")).collect();
         let sql = format!(
-            "SELECT count(*) FROM {table} c WHERE NOT EXISTS (SELECT 1 FROM {parent} p WHERE p.{key} = c.{column})"
+            "SELECT count(*) FROM {table} c WHERE NOT EXISTS (SELECT 1 FROM {parent} p WHERE {})",
+            matches.join(" AND ")
         );
         let found = number(administration, &sql)?;
         if found > 0 {

@@ -17,16 +17,21 @@
 #![deny(missing_docs)]
 
 pub mod dataset;
+mod digits;
 pub mod distribution;
 pub mod epinions;
 mod foreign_keys;
+mod ledger;
 mod letters;
 #[cfg(test)]
 mod model;
 pub mod names;
 pub mod noop;
 pub mod seats;
+pub mod smallbank;
 pub mod staleness;
+mod talk;
+pub mod tatp;
 pub mod tpcc;
 pub mod transaction;
 pub mod users;

@@ -2,6 +2,30 @@
 
 use driver::{Command, Conversation, OpError};
 
+/// How many statements go out together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Roundtrips {
+    /// All that do not need each other's answers.
+    Batched,
+    /// One, and its answer is awaited: as most applications do.
+    Single,
+}
+
+impl Roundtrips {
+    /// The name of a parameter's value; `None` for another one.
+    pub fn named(name: &str) -> Option<Roundtrips> {
+        [Roundtrips::Batched, Roundtrips::Single].into_iter().find(|roundtrips| roundtrips.name() == name)
+    }
+
+    /// The name in parameters and recordings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Roundtrips::Batched => "batched",
+            Roundtrips::Single => "single",
+        }
+    }
+}
+
 /// Ends what a transaction's steps left: after an error on a session that lives, rolls back. Steps can then be written
 /// with `?` throughout.
 ///

@@ -3,6 +3,7 @@
 use super::text::between;
 use crate::distribution::NuRand;
 use crate::names;
+pub use crate::transaction::Roundtrips;
 use units::Seed;
 
 /// Districts of a warehouse.
@@ -19,15 +20,6 @@ const WAREHOUSES_MOST: u32 = 1_000_000;
 pub const OPERATIONS: [&str; 5] = ["NewOrder", "Payment", "OrderStatus", "Delivery", "StockLevel"];
 /// Their shares of the mix, per cent.
 pub(crate) const WEIGHTS: [f64; 5] = [45.0, 43.0, 4.0, 4.0, 4.0];
-
-/// How many statements go out together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Roundtrips {
-    /// All that do not need each other's answers.
-    Batched,
-    /// One, and its answer is awaited: as most applications do.
-    Single,
-}
 
 /// All parameters; their names are in `TpccConfig::set`.
 #[derive(Clone, PartialEq, Debug)]

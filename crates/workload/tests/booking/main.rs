@@ -1,7 +1,8 @@
-//! SEATS and Epinions against real databases.
+//! SEATS, Epinions, SmallBank and TATP against real databases.
 
 mod damage;
 mod mariadb;
+mod moving;
 mod parts;
 mod planning;
 mod postgres;

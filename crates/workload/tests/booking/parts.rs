@@ -1,6 +1,6 @@
 //! Parts are filled in any order, and a part that was cut short is filled again without leaving anything twice.
 
-use crate::support::{Database, broken, epinions, load, seats};
+use crate::support::{Database, broken, epinions, load, seats, smallbank, tatp};
 use driver::{Administration, ConnectError, Dialect, Target};
 use std::sync::atomic::{AtomicU32, Ordering};
 use workload::dataset::{CheckResult, DataSet, Loader, Marker, drop_dataset};
@@ -87,6 +87,8 @@ pub fn goes_on_where_it_was<T: Target>(target: &T, dataset: &dyn DataSet) {
 fn a_load_that_was_cut_short_goes_on() {
     goes_on_where_it_was(&Database::new().target, &epinions(0.1, &[]));
     goes_on_where_it_was(&Database::new().target, &seats(&[]));
+    goes_on_where_it_was(&Database::new().target, &smallbank(&[("customers", "20001")]));
+    goes_on_where_it_was(&Database::new().target, &tatp(&[("subscribers", "10001")]));
 }
 
 /// More than one part of customers and of flights.

@@ -1,6 +1,6 @@
 //! Planning is pure and allocates nothing; nor does running, against a target that answers at once.
 
-use crate::support::{epinions, seats};
+use crate::support::{epinions, seats, smallbank, tatp};
 use driver::{Dialect, Direct, Target};
 use driver_null::{NullSession, NullTarget};
 use testkit::alloc::counted;
@@ -34,6 +34,13 @@ fn no_request_allocates_when_planned_or_run() {
     allocates_nothing(&epinions(1.0, &[("pairs", "existing")]));
     allocates_nothing(&seats(&[]));
     allocates_nothing(&seats(&[("compat", "benchbase")]));
+    for parameters in [&[][..], &[("roundtrips", "single")]] {
+        allocates_nothing(&smallbank(parameters));
+        allocates_nothing(&tatp(parameters));
+    }
+    allocates_nothing(&smallbank(&[("hotspot", "2,99%")]));
+    allocates_nothing(&smallbank(&[("compat", "benchbase")]));
+    allocates_nothing(&tatp(&[("keys", "uniform")]));
 }
 
 fn is_pure<W: Workload<Plan: std::fmt::Display>>(workload: &W, again: &W) {
@@ -60,4 +67,6 @@ fn is_pure<W: Workload<Plan: std::fmt::Display>>(workload: &W, again: &W) {
 fn a_plan_does_not_depend_on_what_was_planned_before() {
     is_pure(&epinions(1.0, &[("pairs", "existing")]), &epinions(1.0, &[("pairs", "existing")]));
     is_pure(&seats(&[]), &seats(&[]));
+    is_pure(&smallbank(&[("hotspot", "9,80%")]), &smallbank(&[("hotspot", "9,80%")]));
+    is_pure(&tatp(&[]), &tatp(&[]));
 }

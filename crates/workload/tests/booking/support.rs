@@ -8,6 +8,8 @@ use units::Seed;
 use workload::dataset::{DataSet, Loader, check_dataset};
 use workload::epinions::{Epinions, EpinionsConfig};
 use workload::seats::{Seats, SeatsConfig};
+use workload::smallbank::{SmallBank, SmallBankConfig};
+use workload::tatp::{Tatp, TatpConfig};
 
 fn owned(parameters: &[(&str, &str)]) -> Vec<(String, String)> {
     parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -21,6 +23,18 @@ pub fn seats(parameters: &[(&str, &str)]) -> Seats {
     let mut all = vec![("customers", "600"), ("flightsperday", "2")];
     all.extend(parameters);
     Seats::new(SeatsConfig::new(1.0, Seed(5), &owned(&all)).unwrap()).unwrap()
+}
+
+pub fn smallbank(parameters: &[(&str, &str)]) -> SmallBank {
+    let mut all = vec![("customers", "600")];
+    all.extend(parameters);
+    SmallBank::new(SmallBankConfig::new(1.0, Seed(5), &owned(&all)).unwrap())
+}
+
+pub fn tatp(parameters: &[(&str, &str)]) -> Tatp {
+    let mut all = vec![("subscribers", "400")];
+    all.extend(parameters);
+    Tatp::new(TatpConfig::new(1.0, Seed(5), &owned(&all)).unwrap())
 }
 
 /// A database file of a test's own, removed when it ends.
