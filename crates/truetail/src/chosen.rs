@@ -10,6 +10,8 @@ use workload::dataset::DataSet;
 use workload::epinions::Epinions;
 use workload::noop::NoOp;
 use workload::seats::Seats;
+use workload::smallbank::SmallBank;
+use workload::tatp::Tatp;
 use workload::tpcc::Tpcc;
 use workload::users::Users;
 use workload::ycsb::Ycsb;
@@ -113,7 +115,11 @@ impl AnyWorkload {
             AnyWorkload::Ycsb(workload) => workload.config().inserts(),
             AnyWorkload::Seats(_) => true,
             AnyWorkload::File(workload) => workload.has_sequences(),
-            AnyWorkload::NoOp(_) | AnyWorkload::Epinions(_) | AnyWorkload::Tpcc(_) => false,
+            AnyWorkload::NoOp(_)
+            | AnyWorkload::Epinions(_)
+            | AnyWorkload::Tpcc(_)
+            | AnyWorkload::SmallBank(_)
+            | AnyWorkload::Tatp(_) => false,
         }
     }
 
@@ -126,4 +132,13 @@ impl AnyWorkload {
     }
 }
 
-any_workload!(NoOp(NoOp), Ycsb(Ycsb), Tpcc(Tpcc), Epinions(Epinions), Seats(Seats), File(FileWorkload));
+any_workload!(
+    NoOp(NoOp),
+    Ycsb(Ycsb),
+    Tpcc(Tpcc),
+    Epinions(Epinions),
+    Seats(Seats),
+    SmallBank(SmallBank),
+    Tatp(Tatp),
+    File(FileWorkload),
+);

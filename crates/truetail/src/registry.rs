@@ -16,6 +16,8 @@ use workload::Workload;
 use workload::epinions::Epinions;
 use workload::noop::NoOp;
 use workload::seats::Seats;
+use workload::smallbank::{SmallBank, SmallBankConfig};
+use workload::tatp::{Tatp, TatpConfig};
 use workload::tpcc::{Tpcc, TpccConfig};
 use workload::ycsb::Ycsb;
 use workload_file::FileWorkload;
@@ -165,6 +167,29 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
         },
     },
     WorkloadEntry {
+        names: &["smallbank"],
+        summary: "smallbank: money between accounts, H-Store's six transactions; -p hotspot=100,90%",
+        make: |choice| {
+            let mut config = SmallBankConfig::new(choice.scale, choice.seed, &choice.parameters)?;
+            config.client = (choice.client.number, client_count(choice));
+            Ok(SmallBank::new(config).into())
+        },
+    },
+    WorkloadEntry {
+        names: &["tatp"],
+        summary: "tatp: a telephone network's subscribers, seven transactions by the specification; -p keys=uniform",
+        make: |choice| {
+            let mut config = TatpConfig::new(choice.scale, choice.seed, &choice.parameters)?;
+            config.client = (choice.client.number, client_count(choice));
+            let mut tatp = Tatp::new(config);
+            if let Some(mix) = &choice.mix {
+                let names: Vec<String> = tatp.operations().iter().map(|o| o.name.to_owned()).collect();
+                tatp.set_weights(&load::mix_weights(mix, &names).map_err(|e| e.to_string())?);
+            }
+            Ok(tatp.into())
+        },
+    },
+    WorkloadEntry {
         names: &["noop"],
         summary: "noop: the cheapest request; -p mode=ping|empty|select1|empty+commit",
         make: |choice| Ok(NoOp::from_overrides(&choice.parameters)?.into()),
@@ -184,6 +209,11 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
         },
     },
 ];
+
+/// How many load machines there are: one that is not the first is not alone.
+fn client_count(choice: &WorkloadChoice) -> u16 {
+    choice.client.of.unwrap_or(choice.client.number.saturating_add(1))
+}
 
 /// Opens the target of a URL.
 pub(crate) fn open_target(url: &TargetUrl) -> anyhow::Result<AnyTarget> {

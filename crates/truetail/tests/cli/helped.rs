@@ -44,9 +44,9 @@ fn every_command_has_an_example_and_its_exit_codes() {
 fn the_help_of_run_lists_targets_and_workloads() {
     let scratch = Scratch::new("help-run");
     let text = scratch.truetail(&["run", "--help"]).well().stdout;
-    for word in
-        ["sqlite:", "postgres://", "redis://", "echo://", "null:", "ycsb-a", "noop", "seats", "epinions"]
-    {
+    let targets = ["sqlite:", "postgres://", "redis://", "echo://", "null:"];
+    let workloads = ["ycsb-a", "noop", "seats", "epinions", "smallbank", "tatp"];
+    for word in targets.into_iter().chain(workloads) {
         assert!(text.contains(word), "no {word} in {text}");
     }
 }
