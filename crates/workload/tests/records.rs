@@ -126,7 +126,10 @@ fn records_lie_as_ycsb_s_binding_lays_them() {
     let ycsb = ycsb("ycsb-a", &[("recordcount", "1"), ("fieldcount", "2"), ("fieldlength", "3")]);
     store.load(&ycsb);
     // Record 0: its key is YCSB's hash of 0, and the score is what `"user6284781860667377211".hashCode()` gives in Java.
-    assert_eq!(store.server.ask(&["ZSCORE", "_indices", "user6284781860667377211"]).unwrap(), "$10\r\n-594971599\r\n");
+    assert_eq!(
+        store.server.ask(&["ZSCORE", "_indices", "user6284781860667377211"]).unwrap(),
+        "$10\r\n-594971599\r\n"
+    );
     assert_eq!(store.server.ask(&["HLEN", "user6284781860667377211"]).unwrap(), ":2\r\n");
     for field in ["field0", "field1"] {
         assert_eq!(store.server.ask(&["HSTRLEN", "user6284781860667377211", field]).unwrap(), ":3\r\n");
@@ -240,8 +243,7 @@ fn a_load_that_was_cut_short_goes_on() {
         let number = connections.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if number > 1 { Err(driver::ConnectError::transient("no more")) } else { store.target.administer() }
     };
-    let loader =
-        Loader { connect: &refusing, dialect: Dialect::KeyValue, connections: 2, progress: &|_| () };
+    let loader = Loader { connect: &refusing, dialect: Dialect::KeyValue, connections: 2, progress: &|_| () };
     loader.load(ycsb.dataset().unwrap()).unwrap_err();
     assert_eq!(status(&mut *store.administer(), ycsb.dataset().unwrap()).unwrap(), Status::Incomplete);
     let loader = Loader { connect: &connect, dialect: Dialect::KeyValue, connections: 2, progress: &|_| () };
