@@ -76,10 +76,15 @@ fn from_loading_to_dropping(scratch: &Scratch, url: &str, sql: Meddle<'_>) {
         arguments.extend(case.arguments);
         let page = scratch.truetail(&brief(&arguments)).judged().stdout;
         assert!(page.contains(case.transaction), "{page}");
-        assert!(!page.contains("verdict invalid"), "{page}");
+        // On a busy machine the rate may not be reached; the data must be sound all the same.
+        assert!(!page.contains("not what it should be after the run"), "{page}");
         let rows = scratch.rows(&recording);
-        let strange = rows.iter().find(|row| !case.outcomes.contains(&row.outcome.as_str()));
-        assert!(rows.len() > 100 && strange.is_none(), "{} rows, {strange:?}", rows.len());
+        let ok = rows.iter().filter(|row| row.outcome == "ok").count();
+        // A busy machine gives requests up at the end, and servers one of two transactions that meet.
+        let bear = ["deadlock", "serialization-failure", "unfinished"];
+        let is_borne = |outcome: &str| bear.contains(&outcome) || case.outcomes.contains(&outcome);
+        let strange = rows.iter().find(|row| !is_borne(&row.outcome));
+        assert!(strange.is_none() && ok > 100, "{ok} of {} rows, {strange:?}", rows.len());
         let end = scratch.recording(&recording).end().expect("an end").clone();
         let fact = end.facts.iter().find(|(name, _)| name == case.fact);
         assert!(fact.is_some_and(|(_, value)| value.starts_with("holds")), "{}: {:?}", case.fact, end.facts);
