@@ -26,7 +26,7 @@ impl Results {
             let counts: Vec<_> =
                 self.counts(end).into_iter().filter(|(_, n)| *n > 0 || end == End::Completed).collect();
             let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
-            let _ = write!(page, "{}\n", end.heading());
+            let _ = writeln!(page, "{}", end.heading());
             if counts.is_empty() {
                 page += "<EMPTY>\n";
             }
