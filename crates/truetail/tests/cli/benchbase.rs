@@ -2,7 +2,8 @@
 //!
 //! Configurations here are written for these tests with the elements that BenchBase's samples have; none is a copy of one.
 
-use crate::program::{Ended, Row, Scratch};
+use crate::program::{Ended, Row, Scratch, files};
+use driver::TargetUrl;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -300,4 +301,60 @@ fn what_cannot_be_done_is_refused_before_anything_is_changed() {
     benchbase(&scratch, "ycsb", &["--execute", "--compat", "oltpbench"]).refused(&["`benchbase` and `none`"]);
     scratch.truetail(&["benchbase", "-b", "ycsb", "-c", "none.xml", "--execute"]).refused(&["none.xml"]);
     assert!(!scratch.path("bench.db").exists() && !scratch.path("results").exists(), "nothing was made");
+}
+
+/// The same with a server, whose URL and login are turned into JDBC's.
+fn on_a_server(name: &str, url: &str, dbms: &str, scheme: &str) {
+    let url = TargetUrl::parse(url).expect("a URL");
+    let scratch = Scratch::new(name);
+    let jdbc = format!(
+        "jdbc:{scheme}://{}:{}/{}?sslmode=disable&amp;rewriteBatchedStatements=true",
+        url.host,
+        url.port.expect("a port"),
+        url.path
+    );
+    let password = url.password.clone().unwrap_or_default();
+    let works = "<work><time>1</time><rate>100</rate><weights>40,10,10,20,10,10</weights></work>";
+    let text = ycsb(works)
+        .replace("SQLITE", dbms)
+        .replace("jdbc:sqlite:bench.db", &jdbc)
+        .replace("<username></username>", &format!("<username>{}</username>", url.user))
+        .replace("hunter2", &password)
+        .replace("<scalefactor>", "<retries>9</retries><fieldSize>20</fieldSize><scalefactor>");
+    scratch.write("config.xml", &text);
+    let ended = benchbase(&scratch, "ycsb", &["--create=true", "--load=true", "--execute=true"]).judged();
+    assert!(ended.stderr.contains("of <url> rewriteBatchedStatements have no effect"), "{ended:?}");
+    let header = scratch.recording(&result(&scratch, "recording")).header().clone();
+    let fact =
+        |name: &str| header.workload_facts.iter().find(|(found, _)| found == name).map(|(_, v)| v.as_str());
+    assert_eq!((fact("isolation"), fact("compat")), (Some("serializable"), Some("benchbase")));
+    assert_eq!(fact("fieldlength"), Some("20"));
+    let raw = self::text(&scratch, "raw.csv");
+    assert!(raw.contains(",ok\n"), "{raw}");
+    assert_ne!(summary(&scratch)["DBMS Version"], "unknown");
+    assert_eq!(summary(&scratch)["DBMS Type"], dbms);
+    if !password.is_empty() {
+        assert!(!ended.stdout.contains(&password) && !ended.stderr.contains(&password), "{ended:?}");
+        for file in files(&scratch.path("results")) {
+            let bytes = std::fs::read(&file).expect("a result");
+            let found = bytes.windows(password.len()).any(|window| window == password.as_bytes());
+            assert!(!found, "the password is in {}", file.display());
+        }
+    }
+}
+
+#[test]
+fn on_postgres_with_a_password_that_is_nowhere() {
+    use testkit::postgres::{Authentication, Options, server};
+    let secret = "Tr0mbone-at-the-bench".to_owned();
+    let options = Options { authentication: Authentication::Scram(secret), ..Options::default() };
+    let Some(server) = server(&options) else { return };
+    on_a_server("benchbase-postgres", &server.tcp_url(), "POSTGRES", "postgresql");
+}
+
+#[test]
+fn on_mariadb() {
+    use testkit::mariadb::{Options, server};
+    let Some(server) = server(&Options::default()) else { return };
+    on_a_server("benchbase-mariadb", &server.tcp_url(), "MARIADB", "mariadb");
 }
