@@ -13,12 +13,13 @@ const LOADS: [(&str, &[&str]); 2] = [
 ];
 
 /// Crates with fuzz targets: tests whose names begin with `fuzz_`.
-const FUZZED: [&str; 11] = [
+const FUZZED: [&str; 12] = [
     "record",
     "driver",
     "driver-echo",
     "driver-mysql",
     "driver-redis",
+    "driver-ycsb",
     "import",
     "load",
     "noise",

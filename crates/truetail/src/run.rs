@@ -142,6 +142,7 @@ fn execution_of(target: &AnyTarget) -> Execution {
         AnyTarget::Postgres(target) => target.execution(),
         AnyTarget::MySql(target) => target.execution(),
         AnyTarget::Redis(target) => target.execution(),
+        AnyTarget::Ycsb(target) => target.execution(),
     }
 }
 
