@@ -82,12 +82,6 @@ impl YcsbTarget {
         self.log = Some(path.to_owned());
     }
 
-    /// How long calls of the class took so far by the JVM's clock, and how long the bridge took around them: (what, words).
-    pub fn spent(&self) -> Vec<(String, String)> {
-        let sessions = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        spent::told(sessions.iter().map(AsRef::as_ref))
-    }
-
     /// The JVM, started if it was not yet.
     fn jvm(&self) -> Result<Arc<Jvm>, ConnectError> {
         let mut place = self.jvm.lock().unwrap_or_else(PoisonError::into_inner);
@@ -144,5 +138,10 @@ impl driver::Target for YcsbTarget {
             jvm,
             kernel_stamps,
         }))
+    }
+    /// How long calls of the class took by the JVM's clock, and how long the bridge took around them.
+    fn remarks(&self) -> Vec<(String, String)> {
+        let sessions = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        spent::told(sessions.iter().map(AsRef::as_ref))
     }
 }

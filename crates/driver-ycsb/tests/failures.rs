@@ -97,7 +97,7 @@ fn statuses_and_exceptions_have_their_class() {
     // An update of a record that is not there is a miss where the binding says so.
     let update = KeyValue::Update { key: "nobody", fields: &[("a", "b")] };
     assert_eq!(Direct::new(&mut session).ask(Command::KeyValue(update)), Ok(Reply::default()));
-    let told = target.spent();
+    let told = target.remarks();
     assert!(told[0].0.contains("binding") && told[0].1.contains("on average over 15 calls"), "{told:?}");
 }
 

@@ -1,5 +1,8 @@
 package truetail.ycsb;
 
+import java.io.FileNotFoundException;
+import java.io.FileOutputStream;
+import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -19,7 +22,8 @@ import site.ycsb.Status;
  * YCSB on a map in this JVM, one for all threads: next to nothing to wait for, and whatever a test wants to plant.
  *
  * <p>A record with the field {@value #FAULT} does what the field says when it is read, instead of being read. With
- * {@code memory.gc_every_ms} the heap, of which {@code memory.live_mib} are in use, is collected again and again.
+ * {@code memory.gc_every_ms} the heap, of which {@code memory.live_mib} are in use, is collected again and again, and the file
+ * {@code memory.gc_times} gets a line for each time: when it began and when it had ended, in milliseconds since 1970.
  */
 public final class MemoryClient extends DB {
   private static final String FAULT = "fault";
@@ -36,25 +40,28 @@ public final class MemoryClient extends DB {
     int everyMillis = settings.number("memory.gc_every_ms", 0, 0, 60_000);
     int liveMib = settings.number("memory.live_mib", 0, 0, 4_096);
     if (everyMillis > 0 && PLANTED.compareAndSet(false, true)) {
-      Thread collector = new Thread(() -> collect(everyMillis, liveMib), "planted-pauses");
+      String times = settings.text("memory.gc_times", "/dev/null");
+      Thread collector = new Thread(() -> collect(everyMillis, liveMib, times), "planted-pauses");
       collector.setDaemon(true);
       collector.start();
     }
   }
 
-  /** Objects of 1 KiB, each in an array of its own, so that a collection has many to look at. */
-  private static void collect(int everyMillis, int liveMib) {
+  /** Small objects, so that a collection has many to look at. */
+  private static void collect(int everyMillis, int liveMib, String times) {
     List<byte[]> live = new ArrayList<>();
-    for (int i = 0; i < liveMib * 1024; i++) {
-      live.add(new byte[1000]);
+    for (int i = 0; i < liveMib * 8192; i++) {
+      live.add(new byte[112]);
     }
-    while (!live.contains(null)) {
-      System.gc();
-      try {
+    try (PrintWriter out = new PrintWriter(new FileOutputStream(times), true)) {
+      while (!live.contains(null)) {
+        long began = System.currentTimeMillis();
+        System.gc();
+        out.println(began + " " + System.currentTimeMillis());
         Thread.sleep(everyMillis);
-      } catch (InterruptedException e) {
-        return;
       }
+    } catch (InterruptedException | FileNotFoundException e) {
+      System.err.println("no more planted pauses: " + e);
     }
   }
 
