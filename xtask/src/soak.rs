@@ -13,13 +13,14 @@ const LOADS: [(&str, &[&str]); 2] = [
 ];
 
 /// Crates with fuzz targets: tests whose names begin with `fuzz_`.
-const FUZZED: [&str; 12] = [
+const FUZZED: [&str; 13] = [
     "benchbase",
     "record",
     "driver",
     "driver-echo",
     "driver-mysql",
     "driver-redis",
+    "driver-ycsb",
     "import",
     "load",
     "noise",

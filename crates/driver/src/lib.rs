@@ -43,5 +43,5 @@ pub use target::{
     Administration, BulkRows, Canceller, ConnectError, Execution, KernelStamp, Reply, Session, Target,
     TargetFacts,
 };
-pub use url::{TargetUrl, UrlError};
+pub use url::{TargetUrl, UrlError, holds_secret, names_secret};
 pub use value::{Decimal, Value, ValueRef, ValueType};

@@ -100,6 +100,11 @@ pub trait Target: Send + Sync + 'static {
     /// # Errors
     /// As [`Target::connect`].
     fn administer(&self) -> Result<Box<dyn Administration>, ConnectError>;
+
+    /// What the driver saw of a load and no request tells, once the load is over: (what, words). Most have nothing to say.
+    fn remarks(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
 }
 
 /// What one command gave.

@@ -140,7 +140,7 @@ impl fmt::Display for TargetUrl {
             f.write_str(&escaped(&self.path, "?"))?;
         }
         let mut separator = '?';
-        for (name, value) in self.options.iter().filter(|(name, _)| !names_password(name)) {
+        for (name, value) in self.options.iter().filter(|(name, value)| !is_secret(name, value)) {
             write!(f, "{separator}{}={}", escaped(name, "&=@"), escaped(value, "&@"))?;
             separator = '&';
         }
@@ -181,12 +181,12 @@ fn hide_password(text: &str) -> String {
     };
     let (credentials, location) = match rest.rsplit_once('@') {
         // The `@` may lie within the option's value.
-        Some((before, _)) if before.split(['?', '&']).skip(1).any(names_password) => return lead + "…",
+        Some((before, _)) if before.split(['?', '&']).skip(1).any(tells_secret) => return lead + "…",
         Some((credentials, location)) => (format!("{}@", plain_user(credentials)), location),
         None => (String::new(), rest),
     };
     let (body, options) = location.split_once('?').unwrap_or((location, ""));
-    let shown: Vec<&str> = options.split('&').take_while(|o| !names_password(o)).collect();
+    let shown: Vec<&str> = options.split('&').take_while(|o| !tells_secret(o)).collect();
     let shown = shown.join("&");
     let separator = if shown.is_empty() { "" } else { "?" };
     format!("{lead}{credentials}{body}{separator}{shown}")
@@ -198,11 +198,34 @@ fn plain_user(credentials: &str) -> &str {
     if user.contains(['@', '/', '?', '&', '=']) { "…" } else { user }
 }
 
-/// Whether an option's name, its escapes resolved, is that of a secret.
-fn names_password(option: &str) -> bool {
-    let name = option.split('=').next().unwrap_or("");
-    let name = percent_decode(name).unwrap_or_else(|| name.to_owned());
-    name.to_ascii_lowercase().contains("password")
+/// Whether an option as it stands in a URL, escapes and all, is or holds a secret.
+fn tells_secret(option: &str) -> bool {
+    let (name, value) = option.split_once('=').unwrap_or((option, ""));
+    let plain = |text: &str| percent_decode(text).unwrap_or_else(|| text.to_owned());
+    is_secret(&plain(name), &plain(value))
+}
+
+fn is_secret(name: &str, value: &str) -> bool {
+    names_secret(name) || holds_secret(value)
+}
+
+/// What names of secrets hold.
+const SECRET: [&str; 8] =
+    ["password", "passwd", "passphrase", "pwd", "secret", "token", "credential", "apikey"];
+
+/// Whether the name of an option or a property says that its value must not be shown.
+pub fn names_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET.iter().any(|word| name.contains(word))
+}
+
+/// Whether a value may have a secret in it: a connection string with a password, or with somebody before an `@`.
+pub fn holds_secret(value: &str) -> bool {
+    let names = value.match_indices('=').any(|(at, _)| {
+        let before = &value[..at];
+        names_secret(before.rsplit(['?', '&', ';', ',', ' ', '{', '(']).next().unwrap_or(before))
+    });
+    names || value.rsplit_once('@').is_some_and(|(before, _)| before.contains([':', '/']))
 }
 
 fn percent_decode(text: &str) -> Option<String> {
@@ -274,6 +297,19 @@ mod tests {
         assert!(message("p%://x").contains("scheme"));
         assert!(message("postgres://h/%zz").contains("percent"));
         assert!(message("sqlite:x?y").contains("no `=value`"));
+    }
+
+    #[test]
+    fn what_another_program_is_told_is_shown_without_its_secrets() {
+        let text = "ycsb-db:a.B?jar=x&p.db.passwd=cret&p.AWS.secretKey=cret&p.db.url=jdbc:m://h/d%3Fuser=u%26password=cret&\
+                    p.mongodb.url=mongodb://u:cret@h/d&p.oracle=jdbc:oracle:thin:u/cret@h&p.hosts=a,b";
+        let url = TargetUrl::parse(text).unwrap();
+        assert_eq!(url.to_string(), "ycsb-db:a.B?jar=x&p.hosts=a,b");
+        assert_eq!(format!("{url:?}"), "TargetUrl(ycsb-db:a.B?jar=x&p.hosts=a,b)");
+        for broken in [format!("{text}&x"), format!("{text}&y=%zz"), text.replace("a.B", "%zz")] {
+            let message = TargetUrl::parse(&broken).unwrap_err().to_string();
+            assert!(!message.contains("cret"), "{message}");
+        }
     }
 
     #[test]

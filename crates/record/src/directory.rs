@@ -19,6 +19,9 @@ pub const DATABASE_PREFIX: &str = "data.";
 /// it, and so lie there when it begins.
 pub const FLOOR_DIRECTORY: &str = "floor";
 
+/// The log of a JVM that the run's driver starts, which begins to write it before the recording is made.
+pub const DRIVER_JVM_LOG: &str = "driver-jvm.log";
+
 /// The directory within a recording that holds the texts that its workload was made from.
 pub const WORKLOAD_DIRECTORY: &str = "workload";
 
@@ -60,9 +63,10 @@ pub fn require_vacant(dir: &Path) -> Result<(), RecordError> {
     require_vacant_but_for(dir, &|name| name.starts_with(DATABASE_PREFIX))
 }
 
-/// The same where floors may have been measured before.
+/// The same where floors may have been measured before, and a driver's JVM may have started.
 pub(crate) fn require_vacant_for_recording(dir: &Path) -> Result<(), RecordError> {
-    require_vacant_but_for(dir, &|name| name.starts_with(DATABASE_PREFIX) || name == FLOOR_DIRECTORY)
+    let before = |name: &str| [FLOOR_DIRECTORY, DRIVER_JVM_LOG].contains(&name);
+    require_vacant_but_for(dir, &|name| name.starts_with(DATABASE_PREFIX) || before(name))
 }
 
 /// The same, where what `expected` says of may lie there.

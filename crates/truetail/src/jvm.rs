@@ -35,7 +35,7 @@ impl Named {
                 })?;
                 (JvmRole::Harness, Some(client), Path::new(path))
             }
-            // truetail itself has no JVM: what is not said to be a harness's is the server's.
+            // truetail has no JVM but a driver's, whose log nobody names: what is not said to be a harness's is the server's.
             None => {
                 let (role, path) = JvmRole::of(flag, JvmRole::Server);
                 (role, None, path)
@@ -89,6 +89,13 @@ impl JvmLogs {
     pub(crate) fn of(logs: Vec<(JvmRole, PathBuf)>, start: Option<JvmStart>) -> JvmLogs {
         let named = |(role, path)| Named { role, client: None, path };
         JvmLogs { logs: logs.into_iter().map(named).collect(), start }
+    }
+
+    /// And that of the JVM which the run's own driver started: it makes the load, too, and is no part of the database.
+    pub(crate) fn and_drivers(mut self, log: Option<&Path>) -> JvmLogs {
+        let named = |path: &Path| Named { role: JvmRole::Harness, client: None, path: path.to_owned() };
+        self.logs.extend(log.map(named));
+        self
     }
 
     /// Whether there is none.

@@ -7,7 +7,7 @@ use clap::Args;
 use import::RunClocks;
 use record::{EndOfRun, EventSink, Recorder, Recording};
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use units::Instant;
 
 /// The flags of commands that show recordings.
@@ -58,6 +58,11 @@ impl Logs {
     pub(crate) fn require(&self) -> anyhow::Result<()> {
         self.jvm.require()?;
         self.server.require()
+    }
+
+    /// And the log of a JVM that the driver started.
+    pub(crate) fn and_drivers(self, log: Option<&Path>) -> Logs {
+        Logs { jvm: self.jvm.and_drivers(log), ..self }
     }
 
     /// Puts what the logs tell of the time until `ended`, when the load was over, into a recording that is about to end.

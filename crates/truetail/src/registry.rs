@@ -10,6 +10,7 @@ use driver_null::NullTarget;
 use driver_postgres::PostgresTarget;
 use driver_redis::RedisTarget;
 use driver_sqlite::SqliteTarget;
+use driver_ycsb::YcsbTarget;
 use prove::invocations::Protocol;
 use std::path::Path;
 use workload::Workload;
@@ -37,7 +38,7 @@ pub(crate) struct TargetEntry {
     /// Whether it has key-value operations instead of SQL.
     pub(crate) key_value: bool,
     /// The protocol, of those that the simulated store speaks; `None` in process, for MariaDB's and MySQL's, which it
-    /// does not speak, and for `echo:`, whose server is not a store: what its driver does unasked is tested with it. `prove --driver-traps` runs every driver that has one.
+    /// does not speak, for a binding of YCSB's, and for `echo:`, whose server is not a store: what its driver does unasked is tested with it. `prove --driver-traps` runs every driver that has one.
     pub(crate) speaks: Option<Protocol>,
     open: fn(&TargetUrl) -> anyhow::Result<AnyTarget>,
 }
@@ -80,7 +81,8 @@ any!(
     Sqlite(SqliteTarget),
     Postgres(PostgresTarget),
     MySql(MySqlTarget),
-    Redis(RedisTarget)
+    Redis(RedisTarget),
+    Ycsb(YcsbTarget)
 );
 /// The targets. The greppable table.
 pub(crate) const TARGETS: &[TargetEntry] = &[
@@ -111,6 +113,13 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
         key_value: true,
         speaks: Some(Protocol::Resp),
         open: |url| Ok(RedisTarget::from_url(url)?.into()),
+    },
+    TargetEntry {
+        schemes: &["ycsb-db"],
+        summary: "ycsb-db:CLASS?jar=JARS&p.NAME=VALUE: any binding of YCSB, in a helper JVM (docs/ycsb-db.md)",
+        key_value: true,
+        speaks: None,
+        open: |url| Ok(YcsbTarget::from_url(url)?.into()),
     },
     TargetEntry {
         schemes: &["echo"],
@@ -289,6 +298,7 @@ pub(crate) fn with<A: Action>(
         AnyTarget::Postgres(target) => action.with(target, workload),
         AnyTarget::MySql(target) => action.with(target, workload),
         AnyTarget::Redis(target) => action.with(target, workload),
+        AnyTarget::Ycsb(target) => action.with(target, workload),
     }
 }
 

@@ -83,20 +83,40 @@ pub(crate) fn execute_with(
     record::require_vacant(&directory)?;
     options.logs()?.require()?;
     if url.scheme == "sqlite" && url.path.is_empty() {
-        std::fs::create_dir_all(&directory).with_context(|| {
-            format!("can't create {}; name another directory with --out", directory.display())
-        })?;
+        create(&directory)?;
         url.path =
             directory.join(format!("{}sqlite", record::DATABASE_PREFIX)).to_string_lossy().into_owned();
     }
-    let target = registry::open_target(&url)?;
+    let mut target = registry::open_target(&url)?;
+    let jvm_log = log_jvm(&mut target, &directory)?;
     require_client_count(&target, &workload, &choice)?;
     let options = options.clone().effective(execution_of(&target));
     registry::with(
         &target,
         workload,
-        RunAction { options: &options, url: &url, directory: &directory, quiet, quantiles: &quantiles },
+        RunAction {
+            options: &options,
+            url: &url,
+            directory: &directory,
+            jvm_log: jvm_log.as_deref(),
+            quiet,
+            quantiles: &quantiles,
+        },
     )
+}
+
+fn create(directory: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(directory)
+        .with_context(|| format!("can't create {}; name another directory with --out", directory.display()))
+}
+
+/// Where the driver runs in a JVM, that JVM writes its log into the recording.
+fn log_jvm(target: &mut AnyTarget, directory: &Path) -> anyhow::Result<Option<PathBuf>> {
+    let AnyTarget::Ycsb(target) = target else { return Ok(None) };
+    create(directory)?;
+    let log = directory.join(record::DRIVER_JVM_LOG);
+    target.log_to(&log);
+    Ok(Some(log))
 }
 
 /// Clients that insert into one database must know how many they are, or they insert the same keys.
@@ -142,6 +162,7 @@ fn execution_of(target: &AnyTarget) -> Execution {
         AnyTarget::Postgres(target) => target.execution(),
         AnyTarget::MySql(target) => target.execution(),
         AnyTarget::Redis(target) => target.execution(),
+        AnyTarget::Ycsb(target) => target.execution(),
     }
 }
 
@@ -173,6 +194,8 @@ struct RunAction<'a> {
     options: &'a RunOptions,
     url: &'a TargetUrl,
     directory: &'a Path,
+    /// Of a JVM that the driver starts.
+    jvm_log: Option<&'a Path>,
     quiet: bool,
     quantiles: &'a [Quantile],
 }
@@ -248,7 +271,9 @@ impl Action for RunAction<'_> {
             .extend(workload.counts().into_iter().map(|(name, n)| (format!("count: {name}"), n.to_string())));
         end.facts.extend(probes);
         // Verifying may have taken long: what is logged meanwhile is not of the run.
-        self.options.logs()?.record(&recorder, Instant(clock.nanos_in(ended.0).0), &mut end);
+        let logs = self.options.logs()?.and_drivers(self.jvm_log);
+        logs.record(&recorder, Instant(clock.nanos_in(ended.0).0), &mut end);
+        end.facts.extend(target.remarks());
         end.facts.extend(observed.map(observe::cost));
         let finished = recorder.finish(end).with_context(|| {
             format!("the recording has no end; `truetail report {}` shows it", self.directory.display())

@@ -500,3 +500,29 @@ fn checkpoints_of_a_real_servers_log_are_found_to_the_millisecond() {
     let row = rows.iter().find(|row| row["cause"] == "checkpoint").expect("its row");
     assert_eq!(row["intervals"].as_u64(), Some(told.len() as u64), "each counts once: {row}");
 }
+
+/// The driver's JVM stands still, as the program that makes it do so knows, and its own log tells without being asked for.
+#[test]
+fn a_drivers_jvm_that_pauses_is_the_harnesss_pause() {
+    let Some(jars) = testkit::ycsb::class_path() else { return };
+    let _alone = alone();
+    let scratch = Scratch::new("attribution-driver-jvm");
+    let times = scratch.path("times");
+    let url = format!(
+        "ycsb-db:truetail.ycsb.MemoryClient?jar={jars}&jvm=-XX:+UseSerialGC%20-Xms1g%20-Xmx1g&p.memory.live_mib=64&\
+         p.memory.gc_every_ms=700&p.memory.gc_times={}",
+        times.display()
+    );
+    let cpu = first_cpu();
+    scratch.start(&load(&url, &cpu)).wait().judged();
+    let text = std::fs::read_to_string(times).expect("the times of the pauses");
+    let whole: Vec<Window> = text.lines().filter_map(window).collect();
+    // The times are whole milliseconds; a request is in a window if it is for the most part.
+    assert!(whole.len() >= 5, "{text}");
+    assert_right(put_down(&scratch, "20ms", &quiet(&scratch.recording("run"), &whole), &["harness-jvm"]));
+}
+
+fn window(line: &str) -> Option<Window> {
+    let (begin, end) = line.split_once(' ')?;
+    Some((begin.parse::<u64>().ok()? * 1_000_000, end.parse::<u64>().ok()? * 1_000_000))
+}

@@ -1,6 +1,7 @@
 //! The header of a recording: what was asked and what was found.
 
 use crate::host;
+use crate::registry;
 use crate::settings::RunOptions;
 use driver::{Execution, Isolation, TargetFacts, TargetUrl};
 use load::LoadSpec;
@@ -58,7 +59,7 @@ pub(super) fn make(parts: &Parts<'_>) -> anyhow::Result<RunHeader> {
 /// The command line, with the target's URL in its form without a password.
 fn command_line(url: &TargetUrl) -> String {
     let hide = |word: String| match TargetUrl::parse(&word) {
-        Ok(found) if word.contains("://") => found.to_string(),
+        Ok(found) if word.contains("://") || registry::driver_of(&found).is_ok() => found.to_string(),
         _ => word,
     };
     let words: Vec<String> = std::env::args().skip(1).map(hide).collect();

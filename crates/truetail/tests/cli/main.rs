@@ -40,3 +40,4 @@ mod tell_tale_database;
 mod terminal;
 mod tpcc;
 mod truth;
+mod ycsb_db;
