@@ -13,7 +13,8 @@ const LOADS: [(&str, &[&str]); 2] = [
 ];
 
 /// Crates with fuzz targets: tests whose names begin with `fuzz_`.
-const FUZZED: [&str; 11] = [
+const FUZZED: [&str; 12] = [
+    "benchbase",
     "record",
     "driver",
     "driver-echo",

@@ -61,10 +61,13 @@ pub(crate) struct ClientCells {
     pub(crate) cells: Vec<Option<Box<Cell>>>,
     /// Measured samples that completed by the end of the measured time.
     pub(crate) in_time: u64,
+    /// Samples that completed within the measured time, whenever they were intended: behind a backlog, requests of the warm-up
+    /// are what the target is busy with.
+    pub(crate) completed_within: u64,
     /// Of those, the ones with outcome ok.
-    pub(crate) ok_in_time: u64,
+    pub(crate) ok_within: u64,
     /// Likewise by operation: those with outcome ok, and those that rolled back as they should.
-    in_time_of: Vec<(u64, u64)>,
+    within_of: Vec<(u64, u64)>,
     /// The newest completion, on the common axis.
     pub(crate) newest: u64,
     /// When the last request was sent, on the common axis; `None` where that is known of none.
@@ -72,9 +75,9 @@ pub(crate) struct ClientCells {
 }
 
 impl ClientCells {
-    /// Measured samples of an operation that ended so by the end of the measured time; of ok and abort alone.
-    pub(crate) fn ended_in_time(&self, operation: usize, outcome: Outcome) -> u64 {
-        let (ok, aborted) = self.in_time_of.get(operation).copied().unwrap_or_default();
+    /// Samples of an operation that ended so within the measured time; of ok and abort alone.
+    pub(crate) fn ended_within(&self, operation: usize, outcome: Outcome) -> u64 {
+        let (ok, aborted) = self.within_of.get(operation).copied().unwrap_or_default();
         match outcome {
             Outcome::Ok => ok,
             Outcome::Abort => aborted,
@@ -142,7 +145,7 @@ impl Accumulator {
                     None => self.unknown += 1,
                 }
             }
-            self.add_group(plan, slot, plan.measured_ends[recording], &group);
+            self.add_group(plan, slot, plan.measured_spans[recording], &group);
         }
         self.group = group;
     }
@@ -168,7 +171,8 @@ impl Accumulator {
     }
 
     /// One structure after the other: each fits into a cache that all of them together would not.
-    fn add_group(&mut self, plan: &Plan, slot: usize, measured_end: u64, group: &[Placed]) {
+    fn add_group(&mut self, plan: &Plan, slot: usize, span: (u64, u64), group: &[Placed]) {
+        let (measured_begin, measured_end) = span;
         let client = &mut self.clients[slot];
         for placed in group {
             let origin = plan.phases[placed.phase].origin;
@@ -177,13 +181,14 @@ impl Accumulator {
             client.newest = client.newest.max(placed.times.completed);
             client.last_sent = client.last_sent.max(placed.times.sent());
             let outcome = placed.times.outcome;
-            let in_time =
-                placed.measured && placed.times.completed <= measured_end && outcome != Outcome::Unfinished;
-            client.in_time += u64::from(in_time);
-            client.ok_in_time += u64::from(in_time && outcome == Outcome::Ok);
-            let (ok, aborted) = &mut client.in_time_of[usize::from(placed.times.op)];
-            *ok += u64::from(in_time && outcome == Outcome::Ok);
-            *aborted += u64::from(in_time && outcome == Outcome::Abort);
+            let by_end = placed.times.completed <= measured_end && outcome != Outcome::Unfinished;
+            let within = by_end && placed.times.completed >= measured_begin;
+            client.in_time += u64::from(by_end && placed.measured);
+            client.completed_within += u64::from(within);
+            client.ok_within += u64::from(within && outcome == Outcome::Ok);
+            let (ok, aborted) = &mut client.within_of[usize::from(placed.times.op)];
+            *ok += u64::from(within && outcome == Outcome::Ok);
+            *aborted += u64::from(within && outcome == Outcome::Abort);
         }
         for measure in 0..Measure::ALL.len() {
             for placed in group {
@@ -217,9 +222,16 @@ impl Accumulator {
             return slot;
         }
         let cells = vec![None; plan.operations * plan.phases.len()];
-        let in_time_of = vec![(0, 0); plan.operations];
-        let empty =
-            ClientCells { client, cells, in_time: 0, ok_in_time: 0, in_time_of, newest: 0, last_sent: None };
+        let empty = ClientCells {
+            client,
+            cells,
+            in_time: 0,
+            completed_within: 0,
+            ok_within: 0,
+            within_of: vec![(0, 0); plan.operations],
+            newest: 0,
+            last_sent: None,
+        };
         self.clients.push(empty);
         self.clients.len() - 1
     }
@@ -230,8 +242,9 @@ impl Accumulator {
                 None => self.clients.push(theirs),
                 Some(mine) => {
                     mine.in_time += theirs.in_time;
-                    mine.ok_in_time += theirs.ok_in_time;
-                    for (a, b) in mine.in_time_of.iter_mut().zip(theirs.in_time_of) {
+                    mine.completed_within += theirs.completed_within;
+                    mine.ok_within += theirs.ok_within;
+                    for (a, b) in mine.within_of.iter_mut().zip(theirs.within_of) {
                         (a.0, a.1) = (a.0 + b.0, a.1 + b.1);
                     }
                     mine.newest = mine.newest.max(theirs.newest);

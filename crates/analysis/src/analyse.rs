@@ -260,8 +260,8 @@ impl Rates {
                 .map(|cell| cell.counts())
                 .unwrap_or_default();
             sum.offered += per_second(counts.total);
-            sum.achieved += per_second(client.in_time);
-            sum.goodput += per_second(client.ok_in_time);
+            sum.achieved += per_second(client.completed_within);
+            sum.goodput += per_second(client.ok_within);
         }
         sum
     }

@@ -207,13 +207,13 @@ impl Run<'_> {
         stated(self.header, facts::RATE).filter_map(rate).collect()
     }
 
-    /// Requests that ended so by the end of the measured time, a minute: of all clients, each in its own measured time.
+    /// Requests that ended so within the measured time, a minute: of all clients, each in its own measured time.
     fn per_minute(&self, operation: usize, outcomes: &[Outcome]) -> f64 {
         let of_client = |client: &crate::accumulate::ClientCells| {
             let recording = self.plan.clients.iter().position(|c| c.is_none_or(|id| id == client.client))?;
             let (begin, end) = self.spans[recording];
             let minutes = (end - begin).as_secs_f64() / 60.0;
-            let count: u64 = outcomes.iter().map(|outcome| client.ended_in_time(operation, *outcome)).sum();
+            let count: u64 = outcomes.iter().map(|outcome| client.ended_within(operation, *outcome)).sum();
             (minutes > 0.0).then(|| count as f64 / minutes)
         };
         self.all.clients.iter().filter_map(of_client).sum()

@@ -1,6 +1,7 @@
 //! Judged: whether there are enough samples for what is printed.
 
 use crate::evidence::Evidence;
+use crate::limits::FEWEST_REQUESTS;
 use crate::reasons::reason;
 use crate::{Reason, ReasonKind, Severity};
 use units::{Bound, Estimate, Quantile, format_count, format_counted};
@@ -19,7 +20,8 @@ pub(crate) fn samples(e: &Evidence<'_>) -> Vec<Reason> {
         let requests = format_counted(whole.n, "request is", "requests are");
         let needed = format_count(first.samples_needed());
         let text = format!("{requests} too few for {first}, which needs {needed}");
-        found.push(reason(Severity::Note, ReasonKind::TooFewSamples, text, "run for longer"));
+        let severity = if whole.n < FEWEST_REQUESTS { Severity::Suspect } else { Severity::Note };
+        found.push(reason(severity, ReasonKind::TooFewSamples, text, "run for longer"));
     }
     if let Some(text) = without_interval(&whole.quantiles) {
         found.push(reason(Severity::Note, ReasonKind::TooFewSamples, text, "run for longer"));

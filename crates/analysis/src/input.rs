@@ -166,8 +166,8 @@ pub(crate) struct Plan {
     pub(crate) phases: Vec<PlannedPhase>,
     /// Per recording: what to add to its instants, ns.
     pub(crate) shifts: Vec<u64>,
-    /// Per recording: when all of its measured phases end.
-    pub(crate) measured_ends: Vec<u64>,
+    /// Per recording: when its first measured phase begins, and when all of them have ended.
+    pub(crate) measured_spans: Vec<(u64, u64)>,
     /// Per recording: the client that all of its samples count as; `None` keeps each batch's own.
     pub(crate) clients: Vec<Option<u16>>,
 }
@@ -199,9 +199,12 @@ impl Plan {
             false if inputs.len() > 1 => Some(input.info.header.client),
             false => None,
         };
-        let end = |(input, shift): (&Input, &u64)| measured_span(input).1.0.saturating_add(*shift);
+        let span = |(input, shift): (&Input, &u64)| {
+            let (begin, end) = measured_span(input);
+            (begin.0.saturating_add(*shift), end.0.saturating_add(*shift))
+        };
         Ok(Plan {
-            measured_ends: inputs.iter().zip(&shifts).map(end).collect(),
+            measured_spans: inputs.iter().zip(&shifts).map(span).collect(),
             model: header.load.model,
             operations: header.operations.len(),
             phases: phases.collect(),

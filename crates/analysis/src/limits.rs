@@ -69,6 +69,9 @@ pub const ERRORS_SUSPECT: f64 = 0.01;
 /// Share of misses, aborts or errors from which nothing else was measured.
 pub const FAILURES_INVALID: f64 = 0.5;
 
+/// Measured requests below which a run says nothing of a tail: fewer do not tell the slowest tenth.
+pub const FEWEST_REQUESTS: u64 = 100;
+
 /// Probability below which a difference between the halves of a run is not chance, …
 pub const DRIFT_P_VALUE: f64 = 0.001;
 /// … and the relative difference of their medians from which it matters.

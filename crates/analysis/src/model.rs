@@ -15,9 +15,10 @@ pub struct Analysis {
     /// What the schedule asked in the measured time, as counted; of another tool, the rate that it was asked for, where that is
     /// known. `None` in a closed loop.
     pub offered: Option<PerSecond>,
-    /// Requests that completed (any outcome but unfinished) per second of the measured time.
+    /// Requests that completed within the measured time (any outcome but unfinished), per second of it, whenever they were
+    /// intended: under overload these are requests of the warm-up for long.
     pub achieved: PerSecond,
-    /// Requests with outcome ok per second of the measured time.
+    /// Those of them with outcome ok.
     pub goodput: PerSecond,
     /// All measured phases, all operations together. `scopes` has the finer ones.
     pub total: ScopeSummary,

@@ -363,6 +363,35 @@ fn an_overloaded_server_does_not_reach_the_rate() {
 }
 
 #[test]
+fn what_a_late_target_does_in_the_measured_time_is_counted_whenever_it_was_asked() {
+    // One request a millisecond comes, and one every two milliseconds is answered: at the end of the measured time, the target
+    // has just answered what came in the warm-up.
+    let phases = vec![
+        phase("warm-up", PhaseKind::WarmUp, 0, 10 * S, Some(1000.0)),
+        phase("measured", PhaseKind::Measured, 10 * S, 20 * S, Some(1000.0)),
+    ];
+    let found = Run::with_phases(LoadModel::Open, phases)
+        .each_ms(20_000, |i, s| {
+            let ready = s.intended + Nanos(i * MS);
+            let phase = u8::from(i >= 10_000);
+            Sample { phase, ready, sent: ready, completed: ready + Nanos(2 * MS - 1), ..s }
+        })
+        .analyse();
+    assert!((found.offered.unwrap().get() - 1000.0).abs() < 1e-9);
+    assert!((found.achieved.get() - 500.0).abs() < 1.0, "{}", found.achieved.get());
+    assert!((found.goodput.get() - 500.0).abs() < 1.0, "{}", found.goodput.get());
+    assert_eq!(severity(&found, ReasonKind::RateNotReached), Some(Severity::Invalid));
+}
+
+#[test]
+fn a_handful_of_requests_tells_nothing_of_a_tail() {
+    let of = |n: u64| Run::new(LoadModel::Open, 20).each_ms(n, |i, s| took(s, exponential(i, 3e5))).analyse();
+    assert_eq!(severity(&of(7), ReasonKind::TooFewSamples), Some(Severity::Suspect));
+    assert_eq!(severity(&of(99), ReasonKind::TooFewSamples), Some(Severity::Suspect));
+    assert_eq!(severity(&of(100), ReasonKind::TooFewSamples), Some(Severity::Note));
+}
+
+#[test]
 fn outcomes_are_judged_by_their_shares() {
     let cases = [
         (Outcome::Miss, ReasonKind::Misses, 50, Severity::Suspect),

@@ -223,7 +223,8 @@ impl Action for RunAction<'_> {
         let recorder = Recorder::start(config, consumers, clock)?;
         record::keep_texts(self.directory, &workload.files())?;
         let observer = watching.start(&recorder, clock);
-        let view = (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, interval));
+        let view =
+            (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, interval, clock));
         let journal = Events { sink: recorder.events() };
         let subject = Subject { target, sessions, statements: &statements, isolation, workload: &workload };
         let (totals, probes) = std::thread::scope(|scope| {

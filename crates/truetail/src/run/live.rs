@@ -1,6 +1,7 @@
 //! The live view: what the recorder has seen in the last second, and how long there is to go.
 
 use crate::output;
+use clock::{Clock, LiveClock};
 use load::LoadSpec;
 use record::{Live, LiveSnapshot, Recorder};
 use std::collections::VecDeque;
@@ -8,7 +9,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use units::{Nanos, PerSecond, format_nanos};
+use units::{Nanos, PerSecond, Ticks, format_nanos};
 
 /// Runs beside the load on a thread of its own.
 pub(super) struct View {
@@ -21,6 +22,9 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
 struct Painter {
     live: Arc<Live>,
+    clock: LiveClock,
+    /// When the first request is due.
+    begin: Ticks,
     phases: Vec<(String, Nanos)>,
     total: Nanos,
     closed: bool,
@@ -30,12 +34,14 @@ struct Painter {
 
 impl View {
     /// `interval`: how often to speak where stderr can't be redrawn.
-    pub(super) fn start(recorder: &Recorder, spec: &LoadSpec, interval: Nanos) -> View {
+    pub(super) fn start(recorder: &Recorder, spec: &LoadSpec, interval: Nanos, clock: LiveClock) -> View {
         let stop = Arc::new(AtomicBool::new(false));
         let redraws = output::is_live();
         let interval = if redraws { Nanos::from_millis(500) } else { interval };
         let mut painter = Painter {
             live: recorder.live(),
+            clock,
+            begin: Ticks(clock.now().0 + clock.ticks_in(load::LEAD_IN)),
             phases: spec.phases.iter().map(|p| (p.name.clone(), p.duration)).collect(),
             total: spec.duration(),
             closed: !spec.model.load_model().has_response_time(),
@@ -74,7 +80,9 @@ impl View {
 impl Painter {
     fn paint(&mut self, redraws: bool) {
         let seen = self.live.snapshot();
-        let elapsed = Nanos(seen.newest.0.saturating_sub(load::LEAD_IN.0).min(self.total.0));
+        // Of the clock, and not of the newest answer: a target that stands still does not stop the time.
+        let since = self.clock.nanos_in(self.clock.now().0.saturating_sub(self.begin.0));
+        let elapsed = since.min(self.total);
         if redraws {
             let text = self.panel(&seen, elapsed);
             output::redraw(self.lines, &text);

@@ -52,9 +52,16 @@ fn from_loading_to_dropping(scratch: &Scratch, url: &str, sql: Meddle<'_>) {
         arguments.extend(case.arguments);
         let page = scratch.truetail(&brief(&arguments)).judged().stdout;
         assert!(page.contains(case.transaction), "{page}");
-        assert!(!page.contains("verdict invalid"), "{page}");
+        // On a busy machine the rate may not be reached; the data must be sound all the same.
+        assert!(!page.contains("not what it should be after the run"), "{page}");
         let rows = scratch.rows(&recording);
-        assert!(rows.len() > 100 && rows.iter().all(|row| row.outcome == "ok"), "{} rows", rows.len());
+        let ok = rows.iter().filter(|row| row.outcome == "ok").count();
+        let bear = ["ok", "deadlock", "serialization-failure", "unfinished"];
+        assert!(
+            rows.iter().all(|row| bear.contains(&row.outcome.as_str())) && ok > 100,
+            "{ok} of {} rows",
+            rows.len()
+        );
         truetail("check").well();
         sql(case.defect);
         let broken = truetail("check").with_code(1).stdout;
