@@ -63,6 +63,8 @@ impl Times {
 pub(crate) struct Cell {
     outcomes: [u64; Outcome::ALL.len()],
     retries: u64,
+    retried: u64,
+    gave_up: u64,
     /// In the order of `Measure::ALL`.
     pub(crate) measures: [Distribution; 5],
 }
@@ -73,6 +75,8 @@ impl Cell {
         Cell {
             outcomes: [0; Outcome::ALL.len()],
             retries: 0,
+            retried: 0,
+            gave_up: 0,
             measures: [empty(), empty(), empty(), empty(), empty()],
         }
     }
@@ -80,7 +84,11 @@ impl Cell {
     #[inline]
     pub(crate) fn count(&mut self, outcome: Outcome, retries: u8) {
         self.outcomes[usize::from(outcome.code())] += 1;
-        self.retries += u64::from(retries);
+        if retries > 0 {
+            self.retries += u64::from(retries);
+            self.retried += 1;
+            self.gave_up += u64::from(!matches!(outcome, Outcome::Ok | Outcome::Miss | Outcome::Abort));
+        }
     }
 
     /// Records one of the measures, by its index in `Measure::ALL`, if the request has it.
@@ -109,6 +117,8 @@ impl Cell {
     pub(crate) fn merge(&mut self, other: &Cell) {
         self.outcomes.iter_mut().zip(&other.outcomes).for_each(|(a, b)| *a += b);
         self.retries += other.retries;
+        self.retried += other.retried;
+        self.gave_up += other.gave_up;
         self.measures.iter_mut().zip(&other.measures).for_each(|(a, b)| a.merge(b));
     }
 
@@ -123,6 +133,8 @@ impl Cell {
             total: self.outcomes.iter().sum(),
             outcomes: seen.map(|(o, n)| (*o, n)).collect(),
             retries: self.retries,
+            retried: self.retried,
+            gave_up: self.gave_up,
         }
     }
 }

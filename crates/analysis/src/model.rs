@@ -255,6 +255,10 @@ pub struct Counts {
     pub outcomes: Vec<(Outcome, u64)>,
     /// Sum of retries.
     pub retries: u64,
+    /// Requests that were tried again at least once.
+    pub retried: u64,
+    /// Of those, the ones that failed all the same.
+    pub gave_up: u64,
 }
 
 /// What is known of one measure: nanoseconds throughout.

@@ -30,7 +30,7 @@ fn spec(model: Model, sessions: u32) -> LoadSpec {
         requests: Some(REQUESTS),
         timeout: None,
         drain: Nanos::from_secs(100),
-        retries: 0,
+        retry: load::Retry::NONE,
         pacing: Pacing::SleepThenSpin,
         cpus: vec![],
         seed: Seed(11),

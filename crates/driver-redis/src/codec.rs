@@ -160,6 +160,7 @@ pub(crate) fn outcome(error: &[u8]) -> Outcome {
         }
         b"BUSY" | b"TRYAGAIN" => Outcome::Busy,
         b"EXECABORT" => Outcome::Serialization,
+        b"MOVED" | b"ASK" => Outcome::Redirected,
         _ => Outcome::Server,
     }
 }
@@ -227,6 +228,10 @@ mod tests {
     #[test]
     fn errors_have_classes() {
         assert_eq!(outcome(b"LOADING Redis is loading the dataset in memory"), Outcome::Unavailable);
+        assert_eq!(outcome(b"MOVED 3999 127.0.0.1:6381"), Outcome::Redirected);
+        assert_eq!(outcome(b"ASK 3999 127.0.0.1:6381"), Outcome::Redirected);
+        assert_eq!(outcome(b"TRYAGAIN Multiple keys request during rehashing of slot"), Outcome::Busy);
+        assert_eq!(outcome(b"CLUSTERDOWN The cluster is down"), Outcome::Unavailable);
         assert_eq!(outcome(b"BUSY Redis is busy running a script."), Outcome::Busy);
         assert_eq!(outcome(b"ERR unknown command"), Outcome::Server);
     }

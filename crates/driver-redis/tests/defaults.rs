@@ -102,8 +102,8 @@ fn a_refused_request_is_not_sent_again() {
         (b"-BUSY Redis is busy running a script.\r\n", Outcome::Busy),
         (b"-TRYAGAIN Multiple keys request during rehashing of slot\r\n", Outcome::Busy),
         (b"-CLUSTERDOWN The cluster is down\r\n", Outcome::Unavailable),
-        (b"-MOVED 1 127.0.0.1:1\r\n", Outcome::Server),
-        (b"-ASK 1 127.0.0.1:1\r\n", Outcome::Server),
+        (b"-MOVED 1 127.0.0.1:1\r\n", Outcome::Redirected),
+        (b"-ASK 1 127.0.0.1:1\r\n", Outcome::Redirected),
     ];
     let fake = fake("", |mut stream| {
         let_in(&mut stream);

@@ -16,6 +16,7 @@ use crate::arrivals::Process;
 use crate::doubles::{numbered_requests, plain};
 use crate::local::{Local, Shared, Watched};
 use crate::readiness::{Readiness, Waiting};
+use crate::retry::{Pause, Retry};
 use crate::schedule::Writer;
 use crate::sequencer::Sequencer;
 use crate::session::{Conditions, run_session};
@@ -54,6 +55,8 @@ enum Misdeed {
     Allocates,
     CallsTheSystem,
     TakesALock,
+    /// Not ours: each request fails as often as it is tried.
+    Fails,
 }
 
 static LOCK: Mutex<u64> = Mutex::new(0);
@@ -71,16 +74,17 @@ impl Workload for Observed {
         testkit::locked::mark();
         conversation.stage(Command::Ping)?;
         conversation.exchange().await?;
+        // The first session to end frees its plan: that is after the load, not in it.
+        if *plan < REQUESTS - 1000 {
+            LAST.set(Some(Counts::now()));
+        }
         match self.0 {
             Misdeed::None => {}
             Misdeed::Allocates => drop(std::hint::black_box(Box::new(1u8))),
             // SAFETY: getppid has no effect.
             Misdeed::CallsTheSystem => drop(unsafe { libc::getppid() }),
+            Misdeed::Fails => return Err(OpError::refused(Outcome::Deadlock)),
             Misdeed::TakesALock => *LOCK.lock().unwrap() += 1,
-        }
-        // The first session to end frees its plan: that is after the load, not in it.
-        if *plan < REQUESTS - 1000 {
-            LAST.set(Some(Counts::now()));
         }
         Ok(Outcome::Ok)
     }
@@ -207,6 +211,24 @@ fn a_worker_allocates_nothing() {
     for spec in cases() {
         let (samples, added) = work(&spec, Misdeed::None, |run| run());
         assert_eq!((samples, added), (REQUESTS, 0));
+    }
+}
+
+/// Nor does it when each request is tried thrice, with a pause that is drawn.
+#[test]
+fn a_worker_that_tries_again_allocates_nothing_and_calls_nothing() {
+    let pause = Pause::Exponential { first: Nanos(20), most: Nanos(40) };
+    for spec in cases() {
+        let spec = LoadSpec { retry: Retry { pause, ..Retry::conflicts(2) }, ..spec };
+        let (producer, mut consumer) = record::ring(1 << 18);
+        Ground::new(&spec, Misdeed::Fails).work(producer, 0..spec.sessions as u16, |run| run());
+        let (mut samples, mut retries) = (0, 0);
+        consumer.drain(|sample| (samples, retries) = (samples + 1, retries + u64::from(sample.retries)));
+        assert_eq!((samples, retries, allocations()), (REQUESTS, 2 * REQUESTS, 0), "{:?}", spec.model);
+        work(&spec, Misdeed::Fails, |run| {
+            let outcome = no_syscalls(run);
+            assert_eq!(outcome, Ok(()), "{:?}", spec.model);
+        });
     }
 }
 

@@ -60,6 +60,8 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
     }
     let mut plan = conditions.workload.new_plan();
     let mut agenda = Agenda::new(number, conditions, local);
+    let retry = conditions.spec.retry;
+    let retry_seed = conditions.spec.seed.derive("pauses before retries");
     let mut errors_seen = 0u16;
     let mut after_reconnect = false;
     let mut budget = BUDGET;
@@ -76,9 +78,32 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
             break;
         }
         let mut retries = 0;
-        while retries < conditions.spec.retries && retryable(result) {
+        while let Err(error) = result
+            && conversation.stamps.sent.is_some()
+            && retry.wants(error, retries)
+        {
+            if !error.session_usable {
+                let stamps = conversation.stamps;
+                let lost_at = stamps.completed;
+                let Some(new) =
+                    replace(session, &agenda, lost_at, Use::SameRequest, task, local, conditions).await
+                else {
+                    let sample = agenda.sample(&stamps, error.outcome, retries, after_reconnect, local);
+                    local.end_flight(task);
+                    local.sink.borrow_mut().push(sample);
+                    return;
+                };
+                session = new;
+                conversation = Stamped::resumed(&mut session, local, task, held.due, stamps);
+            }
             retries += 1;
-            result = conditions.workload.run(&plan, &mut conversation).await;
+            result = match conversation.rest(retry.pause.before(retries, seq, retry_seed)).await {
+                Ok(()) => conditions.workload.run(&plan, &mut conversation).await,
+                Err(given_up) => {
+                    retries -= 1;
+                    Err(given_up)
+                }
+            };
         }
         conversation.end_flight();
         let (outcome, usable) = conclude(result, &conversation.stamps, local);
@@ -102,7 +127,9 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
             report_first(&mut errors_seen, outcome, &session, number, completed, conditions);
         }
         if lost {
-            let Some(new) = replace(session, &agenda, completed, task, local, conditions).await else {
+            let Some(new) =
+                replace(session, &agenda, completed, Use::NextRequest, task, local, conditions).await
+            else {
                 return;
             };
             session = new;
@@ -137,10 +164,6 @@ async fn let_recorder_catch_up<W, C, K, R, H>(
         let again = Ticks(local.clock.now().0 + pause);
         local.wait_until(task, again, || local.shared.stopping()).await;
     }
-}
-
-fn retryable(result: Result<Outcome, OpError>) -> bool {
-    matches!(result, Err(error) if error.session_usable && error.outcome.is_retryable())
 }
 
 /// The sample's outcome, and whether the session can go on. A blocking session that was interrupted says
@@ -180,12 +203,22 @@ fn report_first<S: Session, W, R, H: Happenings>(
     }
 }
 
+/// What a session that replaces a lost one is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// The request that lost it is tried again.
+    SameRequest,
+    /// Whatever comes next, if anything does.
+    NextRequest,
+}
+
 /// Drops the session, waits for a new one; `None` when the load ends before there is one.
 #[cold]
 async fn replace<S, W, C, K, R, H>(
     lost: S,
     agenda: &Agenda,
     since: Ticks,
+    purpose: Use,
     task: u32,
     local: &Local<'_, C, K>,
     conditions: &Conditions<'_, W, R, H>,
@@ -201,7 +234,8 @@ where
     conditions.happenings.lost(number, since, lost.last_error());
     drop(lost);
     local.shared.alive.fetch_sub(1, Ordering::Relaxed);
-    if local.shared.abandoned() || agenda.nothing_left(local) {
+    let in_vain = || local.shared.abandoned() || (purpose == Use::NextRequest && agenda.nothing_left(local));
+    if in_vain() {
         return None;
     }
     conditions.replacement.request(number);
@@ -218,7 +252,7 @@ where
             }
             return Some(new);
         }
-        if local.shared.abandoned() || agenda.nothing_left(local) {
+        if in_vain() {
             return None;
         }
         let again = Ticks(local.clock.now().0 + pause);

@@ -2,6 +2,7 @@
 
 use crate::arrivals::{Process, hyper_exponential, pareto};
 use crate::phases::{Phase, RateProfile};
+use crate::retry::Retry;
 use std::fmt;
 use units::{Nanos, PerSecond, Rng, Seed};
 use workload::names::nearest;
@@ -202,8 +203,8 @@ pub struct LoadSpec {
     pub timeout: Option<Nanos>,
     /// How long to wait for the backlog and the requests in flight when the schedule has ended.
     pub drain: Nanos,
-    /// How often a retryable error is retried inside of the response time.
-    pub retries: u8,
+    /// What is tried again inside of the response time.
+    pub retry: Retry,
     /// How due times are met.
     pub pacing: Pacing,
     /// CPUs that workers may use; empty is all.

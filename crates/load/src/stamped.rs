@@ -5,7 +5,7 @@ use clock::Clock;
 use driver::{Command, Conversation, OpError, Reply, Session, ValueRef};
 use std::future::poll_fn;
 use std::task::Poll;
-use units::{Outcome, Ticks};
+use units::{Nanos, Outcome, Ticks};
 
 const NO_STAMP: u64 = u64::MAX;
 
@@ -58,6 +58,37 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
         due: Ticks,
     ) -> Stamped<'a, 'l, S, C, K> {
         Stamped { session, local, task, due, stamps: Stamps::NONE, withheld: Withheld::No }
+    }
+
+    /// Goes on with a request over a session that took the place of the one that it lost.
+    pub(crate) fn resumed(
+        session: &'a mut S,
+        local: &'a Local<'l, C, K>,
+        task: u32,
+        due: Ticks,
+        stamps: Stamps,
+    ) -> Stamped<'a, 'l, S, C, K> {
+        Stamped { session, local, task, due, stamps, withheld: Withheld::No }
+    }
+
+    /// Rests before the next attempt, for `pause` from the end of the last one. The time limit goes on.
+    ///
+    /// # Errors
+    /// The request's end, where its time is over meanwhile, or the run.
+    pub(crate) async fn rest(&mut self, pause: Nanos) -> Result<(), OpError> {
+        let local = self.local;
+        let limit = local.timeout_ticks().map_or(u64::MAX, |ticks| self.stamps.sent.0.saturating_add(ticks));
+        let again = self.stamps.completed.0.saturating_add(local.clock.ticks_in(pause));
+        let now = local.wait_until(self.task, Ticks(again.min(limit)), || local.shared.abandoned()).await;
+        let outcome = match (now.0 >= limit, local.shared.abandoned()) {
+            (true, _) => Outcome::Timeout,
+            (false, true) => Outcome::Unfinished,
+            (false, false) => return Ok(()),
+        };
+        self.stamps.completed = now;
+        self.stamps.arrived_realtime_ns = NO_STAMP;
+        self.stamps.arrived_upper_bound = false;
+        Err(OpError::refused(outcome))
     }
 
     /// Nothing more will be sent for this request.

@@ -17,6 +17,8 @@
 //! ```
 #![deny(missing_docs)]
 
+pub use load::Retry;
+
 mod header;
 mod watch;
 
@@ -68,7 +70,7 @@ pub fn open_loop(phases: &str, sessions: u32, operations: &[Operation]) -> Resul
         requests: None,
         timeout: None,
         drain: Nanos::from_secs(5),
-        retries: 0,
+        retry: Retry::NONE,
         pacing: Pacing::SleepThenSpin,
         cpus: Vec::new(),
         seed: Seed(1),

@@ -327,7 +327,7 @@ impl Scenario {
             timeout: None,
             // Whatever is left when the schedule ends is waited for: an unfinished request has no true time.
             drain: Nanos::from_secs(600),
-            retries: 0,
+            retry: load::Retry::NONE,
             pacing: Pacing::SleepThenSpin,
             cpus: Vec::new(),
             seed: self.seed,

@@ -101,7 +101,8 @@ fn outcomes(counts: &Counts) -> Value {
     }
     let detail: Map<String, Value> =
         counts.outcomes.iter().map(|(o, n)| (o.name().to_owned(), json!(n))).collect();
-    json!({"by_class": classes, "by_outcome": detail, "retries": counts.retries})
+    json!({"by_class": classes, "by_outcome": detail, "retries": counts.retries,
+           "retried": counts.retried, "gave_up": counts.gave_up})
 }
 
 /// All five measures; one that does not exist here is null.

@@ -1,6 +1,7 @@
 //! Words that several renderers say in the same way.
 
-use analysis::{Analysis, Observers, Verdict, VerdictState, facts};
+use crate::text::count;
+use analysis::{Analysis, Counts, Observers, Verdict, VerdictState, facts};
 use record::{Provenance, RunHeader};
 
 /// A fact on the target by its name.
@@ -52,6 +53,21 @@ pub(crate) fn setting(header: &RunHeader, name: &str, value: &str) -> String {
         _ => value,
     };
     word.to_owned()
+}
+
+/// What was tried again: `12 of 4,000 requests were tried again, 15 times in all inside of their times; 2 of them failed all
+/// the same`.
+pub(crate) fn retries(counts: &Counts) -> String {
+    let were = if counts.retried == 1 { "request was" } else { "requests were" };
+    let gave_up = match counts.gave_up {
+        0 => "all came to an end".to_owned(),
+        n => format!("{} of them failed all the same", count(n)),
+    };
+    format!(
+        "retries: {} {were} tried again, {} times in all, inside of their times; {gave_up}",
+        count(counts.retried),
+        count(counts.retries)
+    )
 }
 
 /// Up to where to believe. An invalid run has no bound: nothing of it is to be used.

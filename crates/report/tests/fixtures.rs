@@ -15,7 +15,9 @@ fn each_fixture_shows_its_case() {
     let seconds = (open.measured.1 - open.measured.0).as_secs_f64();
     assert!((seconds - 10.0).abs() < 1e-9);
     assert!(count(&open.total.counts, OutcomeClass::Miss) > 10);
-    assert_eq!(count(&open.total.counts, OutcomeClass::Error), 1);
+    assert_eq!(count(&open.total.counts, OutcomeClass::Error), 2);
+    let c = &open.total.counts;
+    assert_eq!((c.retried, c.retries, c.gave_up), (10, 19, 1));
     let largest = open.total.measures.iter().find(|m| m.measure == Measure::Response).map(|m| m.max.0);
     assert!(largest.is_some_and(|max| max >= fixture::PLANTED.1));
     assert_eq!(open.scopes.iter().filter(|s| matches!(s.scope, analysis::Scope::Operation(_))).count(), 6);

@@ -19,7 +19,7 @@ fn run(model: load::Model, phases: &str, server: Box<dyn Server>) -> Vec<RawSamp
         requests: None,
         timeout: None,
         drain: Nanos::from_secs(10),
-        retries: 0,
+        retry: load::Retry::NONE,
         pacing: Pacing::Sleep,
         cpus: vec![],
         seed: Seed(1),

@@ -139,10 +139,21 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) drain: Option<String>,
 
-    /// Retries of serialization failures, deadlocks and busy databases, inside of the response time [default: 0]
-    #[arg(long, value_name = "N", help_heading = "Load")]
+    /// Try a failed request again inside of its response time: none, N (conflicts: serialization failures, deadlocks, busy
+    /// databases), or CLASS[+CLASS]:N of conflicts, refused, serialization, deadlock, busy, unavailable, redirected, lost
+    /// [default: none]
+    #[arg(long, alias = "retries", value_name = "POLICY", help_heading = "Load")]
+    #[serde(
+        alias = "retries",
+        deserialize_with = "file::words_or_number",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) retry: Option<String>,
+
+    /// Pause before that: a time, or exp:FIRST[..MOST], doubled each time, with seeded jitter [default: 0s]
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) retries: Option<u8>,
+    pub(crate) retry_pause: Option<String>,
 
     /// Seed of arrivals, operations, keys and values [default: 1]
     #[arg(long, value_name = "N", help_heading = "Load")]
@@ -318,7 +329,8 @@ impl RunOptions {
             requests,
             timeout,
             drain,
-            retries,
+            retry,
+            retry_pause,
             seed,
             cpus,
             server_cpus,
@@ -366,7 +378,7 @@ impl RunOptions {
         }
         fill(&mut self.warmup, if trace { "0s".to_owned() } else { "2s".to_owned() });
         fill(&mut self.drain, "5s".to_owned());
-        fill(&mut self.retries, 0);
+        fill(&mut self.retry, "none".to_owned());
         fill(&mut self.seed, 1);
         fill(&mut self.observers, "default".to_owned());
         fill(&mut self.clock, "auto".to_owned());

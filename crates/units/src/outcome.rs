@@ -14,11 +14,11 @@ pub enum Outcome {
     Timeout = 3,
     /// Still in flight, or never sent, when the run ended; the sample is censored.
     Unfinished = 4,
-    /// Serialization failure (SQLSTATE 40001); may be retried.
+    /// Serialization failure (SQLSTATE 40001).
     Serialization = 5,
-    /// Deadlock victim (SQLSTATE 40P01); may be retried.
+    /// Deadlock victim (SQLSTATE 40P01).
     Deadlock = 6,
-    /// Lock not available, database busy or locked; may be retried.
+    /// Lock not available, database busy or locked.
     Busy = 7,
     /// A constraint was violated (class 23).
     Constraint = 8,
@@ -30,6 +30,8 @@ pub enum Outcome {
     Server = 11,
     /// The answer could not be understood, or the driver can't do what was asked.
     Protocol = 12,
+    /// Another node has what was asked for (Redis: MOVED, ASK).
+    Redirected = 13,
 }
 
 /// The coarse classes that pages and JSON count.
@@ -51,7 +53,7 @@ pub enum OutcomeClass {
 
 impl Outcome {
     /// All outcomes in the order of their numbers.
-    pub const ALL: [Outcome; 13] = [
+    pub const ALL: [Outcome; 14] = [
         Outcome::Ok,
         Outcome::Miss,
         Outcome::Abort,
@@ -65,6 +67,7 @@ impl Outcome {
         Outcome::Unavailable,
         Outcome::Server,
         Outcome::Protocol,
+        Outcome::Redirected,
     ];
 
     /// The outcome with this number; `None` for a number of a later version.
@@ -93,6 +96,7 @@ impl Outcome {
             Outcome::Unavailable => "unavailable",
             Outcome::Server => "server-error",
             Outcome::Protocol => "protocol-error",
+            Outcome::Redirected => "redirected",
         }
     }
 
@@ -113,7 +117,7 @@ impl Outcome {
         matches!(self, Outcome::Timeout | Outcome::Unfinished)
     }
 
-    /// Whether a retry may succeed; policies decide whether to make one.
+    /// Whether the database says itself that it did nothing because of others, and may be asked once more.
     pub fn is_retryable(self) -> bool {
         matches!(self, Outcome::Serialization | Outcome::Deadlock | Outcome::Busy)
     }

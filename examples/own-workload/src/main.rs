@@ -24,7 +24,7 @@ fn record<T: Target>(target: &T, directory: &Path) -> Result<(), Box<dyn Error>>
     let votes = Votes::new(1_000, units::Seed(1));
     let mut spec = measure::open_loop("2s@200/s, 10s@500/s", 4, &votes.operations())?;
     spec.phases[0].warm_up = true;
-    spec.retries = 3;
+    spec.retry = measure::Retry::conflicts(3);
     measure::measure(target, votes, &spec, directory)?;
     Ok(())
 }

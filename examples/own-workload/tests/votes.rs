@@ -22,7 +22,7 @@ fn recorded<T: Target>(target: &T, name: &str) {
     let directory = directory(name);
     let votes = || Votes::new(50, Seed(3));
     let mut spec = measure::open_loop("1s@400/s", 4, &votes().operations()).unwrap();
-    spec.retries = 10;
+    spec.retry = measure::Retry::conflicts(10);
     let recording = directory.join("recording");
     let finished = measure::measure(target, votes(), &spec, &recording).unwrap();
     assert!(finished.end.samples > 200, "{finished:?}");

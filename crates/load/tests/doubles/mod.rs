@@ -34,7 +34,7 @@ pub fn plain(model: Model, phases: &str) -> LoadSpec {
         requests: None,
         timeout: None,
         drain: Nanos::from_secs(1),
-        retries: 0,
+        retry: load::Retry::NONE,
         pacing: Pacing::Sleep,
         cpus: vec![],
         seed: Seed(1),

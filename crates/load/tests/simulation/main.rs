@@ -5,6 +5,7 @@ mod doubles;
 mod endings;
 mod phases;
 mod pings;
+mod retries;
 mod terminals;
 
 use driver::OpError;
@@ -162,7 +163,7 @@ fn faulty(seed: u64) -> Box<Faulty> {
 fn the_same_seed_gives_the_same_samples() {
     let mut spec = spec(Model::Open { process: Process::Poisson }, "5s@800/s", 12);
     spec.timeout = Some(Nanos::from_millis(200));
-    spec.retries = 2;
+    spec.retry = load::Retry::conflicts(2);
     let first = simulate(&spec, &Pings::Plain, faulty(1)).unwrap();
     assert_eq!(first, simulate(&spec, &Pings::Plain, faulty(1)).unwrap());
     assert_ne!(first, simulate(&spec, &Pings::Plain, faulty(2)).unwrap());

@@ -18,6 +18,7 @@ pub(super) fn tables(analysis: &Analysis) -> String {
     };
     let mut markup = outcomes(analysis);
     markup += &by("By operation", |s| matches!(s, Scope::Operation(_)));
+    markup += &retries(analysis);
     markup += &by("By phase", |s| matches!(s, Scope::Phase(_)));
     markup += &by("By client", |s| matches!(s, Scope::Client(_)));
     markup + &clients(analysis) + &events(analysis)
@@ -50,11 +51,34 @@ fn outcomes(analysis: &Analysis) -> String {
         ]);
     }
     table.row(&["all".to_owned(), String::new(), count(counts.total), String::new()]);
-    let retries = match counts.retries {
+    let retries = match counts.retried {
         0 => String::new(),
-        n => format!("<p class=\"note\">{} retries inside of the requests’ times.</p>\n", count(n)),
+        _ => format!("<p class=\"note\">{}.</p>\n", text(&crate::words::retries(counts))),
     };
     table.finish() + &retries
+}
+
+/// The operations of which requests were tried again.
+fn retries(analysis: &Analysis) -> String {
+    let is_retried = |s: &&ScopeSummary| matches!(s.scope, Scope::Operation(_)) && s.counts.retried > 0;
+    let found: Vec<&ScopeSummary> = analysis.scopes.iter().filter(is_retried).collect();
+    if found.is_empty() {
+        return String::new();
+    }
+    let head = [
+        (Column::Words, ""),
+        (Column::Number, "requests"),
+        (Column::Number, "retried"),
+        (Column::Number, "retries"),
+        (Column::Number, "in vain"),
+    ];
+    let mut table = Table::new("Tried again, by operation", &head);
+    for scope in found {
+        let c = &scope.counts;
+        let numbers = [c.total, c.retried, c.retries, c.gave_up].map(count);
+        table.row(&[vec![text(&scope.name)], numbers.to_vec()].concat());
+    }
+    table.finish()
 }
 
 fn not_ok(counts: &Counts) -> u64 {

@@ -173,7 +173,7 @@ impl Bench<'_> {
             ("--warmup", seconds(self.size.warmup)),
             ("--sessions", self.size.sessions.to_string()),
             ("--seed", (self.size.seed.0 + u64::from(round)).to_string()),
-            ("--retries", "10".to_owned()),
+            ("--retry", "10".to_owned()),
             ("--out", recording.display().to_string()),
         ];
         arguments.extend(flags.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]));

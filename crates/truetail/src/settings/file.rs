@@ -2,6 +2,7 @@
 
 use super::RunOptions;
 use anyhow::{Context, anyhow};
+use serde::{Deserialize, Deserializer};
 use std::path::Path;
 use workload::names::nearest;
 
@@ -41,6 +42,20 @@ impl RunOptions {
             _ => None,
         }
     }
+}
+
+/// A value that is a number in its plain form: `retry = 3` is `retry = "3"`.
+pub(super) fn words_or_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Number(u64),
+        Words(String),
+    }
+    Ok(Some(match Either::deserialize(from)? {
+        Either::Number(number) => number.to_string(),
+        Either::Words(words) => words,
+    }))
 }
 
 /// ``unknown field `raet`, expected one of `target`, …`` with the nearest of them instead of all, if one is near.

@@ -2,7 +2,7 @@
 
 use super::RunOptions;
 use ::load::arrivals::Process;
-use ::load::{LoadSpec, Model, Phase, Think, UserVisit, mix_weights, parse_mix, parse_phases};
+use ::load::{LoadSpec, Model, Pause, Phase, Retry, Think, UserVisit, mix_weights, parse_mix, parse_phases};
 use anyhow::{anyhow, bail};
 use units::{Nanos, parse_rate};
 use workload::Operation;
@@ -129,6 +129,17 @@ impl RunOptions {
         Ok(Phase { name, duration, rate: rate.map(|r| (r, r)), sessions: None, mix: None, warm_up: false })
     }
 
+    fn retry(&self) -> anyhow::Result<Retry> {
+        let policy = self.retry.as_deref().unwrap_or("none");
+        let retry = Retry::parse(policy).map_err(|e| anyhow!("--retry {e}"))?;
+        let Some(pause) = self.retry_pause.as_deref() else { return Ok(retry) };
+        let pause = Pause::parse(pause).map_err(|e| anyhow!("--retry-pause {e}"))?;
+        if retry == Retry::NONE && pause != Pause::None {
+            bail!("--retry-pause {pause}: nothing is tried again; add --retry 3, or drop it");
+        }
+        Ok(Retry { pause, ..retry })
+    }
+
     /// The load, for a workload with these operations and default weights.
     pub(crate) fn load_spec(&self, operations: &[Operation]) -> anyhow::Result<LoadSpec> {
         let names: Vec<String> = operations.iter().map(|operation| operation.name.to_owned()).collect();
@@ -156,7 +167,7 @@ impl RunOptions {
             timeout: RunOptions::latency_limit("--timeout", self.timeout.as_deref())?
                 .filter(|t| *t > Nanos::ZERO),
             drain: RunOptions::time("--drain", self.drain.as_deref())?.unwrap_or(Nanos::from_secs(5)),
-            retries: self.retries.unwrap_or(0),
+            retry: self.retry()?,
             pacing: self.pacing()?,
             cpus: self.cpus()?,
             seed: self.load_seed(),

@@ -18,7 +18,7 @@ fn life_of_a_bank(scratch: &Scratch, url: &str, sql: &dyn Fn(&str)) {
     assert!(truetail("load").well().stdout.contains("already there"));
     truetail("check").well();
 
-    let more = ["-r", "300/s", "--retries", "20", "-o", "run"];
+    let more = ["-r", "300/s", "--retry", "20", "-o", "run"];
     let ended = scratch.truetail(&brief(&[&[url], &options[..], &more].concat())).judged();
     assert!(ended.first_line().contains("bank"), "{ended:?}");
     let checked = truetail("check").well();
@@ -44,7 +44,7 @@ fn life_of_a_bank(scratch: &Scratch, url: &str, sql: &dyn Fn(&str)) {
 
     // From the recording itself the load can be made again.
     let kept = ["-w", "run/workload/bank.toml", "-p", "accounts=200", "-p", "opening=10000"];
-    let more = ["-r", "100/s", "--retries", "20", "-o", "again"];
+    let more = ["-r", "100/s", "--retry", "20", "-o", "again"];
     scratch.truetail(&brief(&[&[url], &kept[..], &more].concat())).judged();
     let again = scratch.recording("again");
     let highest = again.header().workload_facts.iter().find(|(name, _)| name == "highest(transfer.id)");
@@ -145,7 +145,7 @@ fn a_recording_of_the_example_crate_is_reported() {
     let votes = own_workload::Votes::new(50, units::Seed(1));
     let operations = workload::Workload::operations(&votes);
     let mut spec = measure::open_loop("1s@300/s", 2, &operations).expect("a load");
-    spec.retries = 10;
+    spec.retry = measure::Retry::conflicts(10);
     measure::measure(&target, votes, &spec, &scratch.path("votes")).expect("a recording");
     let ended = scratch.truetail(&["report", "votes"]).judged();
     assert!(ended.stdout.contains("votes") && ended.stdout.contains("Look"), "{ended:?}");
