@@ -13,10 +13,11 @@ const LOADS: [(&str, &[&str]); 2] = [
 ];
 
 /// Crates with fuzz targets: tests whose names begin with `fuzz_`.
-const FUZZED: [&str; 12] = [
+const FUZZED: [&str; 13] = [
     "benchbase",
     "record",
     "driver",
+    "driver-duckdb",
     "driver-echo",
     "driver-mysql",
     "driver-redis",

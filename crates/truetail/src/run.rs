@@ -82,12 +82,12 @@ pub(crate) fn execute_with(
     let directory = options.out.clone().unwrap_or_else(|| default_directory(&name, &url.scheme));
     record::require_vacant(&directory)?;
     options.logs()?.require()?;
-    if url.scheme == "sqlite" && url.path.is_empty() {
+    if registry::driver_of(&url)?.file && url.path.is_empty() {
         std::fs::create_dir_all(&directory).with_context(|| {
             format!("can't create {}; name another directory with --out", directory.display())
         })?;
-        url.path =
-            directory.join(format!("{}sqlite", record::DATABASE_PREFIX)).to_string_lossy().into_owned();
+        let file = format!("{}{}", record::DATABASE_PREFIX, url.scheme);
+        url.path = directory.join(file).to_string_lossy().into_owned();
     }
     let target = registry::open_target(&url)?;
     require_client_count(&target, &workload, &choice)?;
@@ -142,6 +142,8 @@ fn execution_of(target: &AnyTarget) -> Execution {
         AnyTarget::Postgres(target) => target.execution(),
         AnyTarget::MySql(target) => target.execution(),
         AnyTarget::Redis(target) => target.execution(),
+        #[cfg(feature = "duckdb")]
+        AnyTarget::DuckDb(target) => target.execution(),
     }
 }
 
