@@ -4,6 +4,7 @@
 //! promises depend on the optimiser are tested again in release.
 
 use crate::install;
+use crate::optional::{self, OPTIONAL};
 use crate::steps::{Ended, Steps};
 use anyhow::Context;
 use std::path::Path;
@@ -12,7 +13,9 @@ use std::process::Command;
 /// How much to check.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// All of it.
+    /// All of it, with the optional drivers and what they drive.
+    Drivers,
+    /// All of it, but for what optional drivers drive.
     Full,
     /// Format, lints and debug tests, with what is installed.
     Quick,
@@ -29,8 +32,9 @@ const PROPERTY_SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1");
 /// Runs all checks; whether all went well.
 pub(crate) fn run(extent: Extent) -> anyhow::Result<bool> {
     let mut steps = Steps::default();
-    if extent == Extent::Full {
-        steps.step("install", || match install::what_tests_need() {
+    if extent != Extent::Quick {
+        let with_drivers = || if extent == Extent::Drivers { optional::install() } else { Ok(()) };
+        steps.step("install", || match install::what_tests_need().and_then(|()| with_drivers()) {
             Ok(()) => Ended::Well,
             Err(error) => Ended::Badly(format!("{error:#}")),
         })?;
@@ -43,13 +47,49 @@ pub(crate) fn run(extent: Extent) -> anyhow::Result<bool> {
     steps.command("format", &mut cargo(&["fmt", "--all", "--check"]))?;
     let lints = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
     steps.command("lints", &mut cargo(&lints))?;
-    let tests = ["test", "--locked", "--workspace", "--tests", "--no-fail-fast"];
-    steps.command("tests, debug", cargo(&tests).env(PROPERTY_SEED.0, PROPERTY_SEED.1))?;
-    if extent == Extent::Full {
+    let features = optional::features();
+    let lints = [
+        "clippy",
+        "--locked",
+        "-p",
+        "truetail",
+        "--features",
+        &features,
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    steps.command("lints, optional drivers", &mut cargo(&lints))?;
+    let mut tests = cargo(&["test", "--locked", "--workspace", "--tests", "--no-fail-fast"]);
+    tests.args(OPTIONAL.iter().flat_map(|driver| ["--exclude", driver.package]));
+    steps.command("tests, debug", tests.env(PROPERTY_SEED.0, PROPERTY_SEED.1))?;
+    drivers(&mut steps, extent)?;
+    if extent != Extent::Quick {
         full(&mut steps)?;
     }
     eprintln!("{}", steps.summary());
     Ok(steps.all_well())
+}
+
+/// Tests of the optional drivers: those within the crates need nothing; the others need what is driven.
+fn drivers(steps: &mut Steps, extent: Extent) -> anyhow::Result<()> {
+    let packages = || OPTIONAL.iter().flat_map(|driver| ["--package", driver.package]);
+    if extent != Extent::Drivers {
+        let mut tests = cargo(&["test", "--locked", "--lib", "--no-fail-fast"]);
+        let tests = tests.args(packages()).env(PROPERTY_SEED.0, PROPERTY_SEED.1);
+        return steps.command("tests, optional drivers", tests);
+    }
+    for (name, profile) in
+        [("optional drivers, debug", None), ("optional drivers, release", Some("--release"))]
+    {
+        let mut tests = cargo(&["test", "--locked", "--tests", "--no-fail-fast"]);
+        let tests = tests.args(profile).args(packages()).env(PROPERTY_SEED.0, PROPERTY_SEED.1);
+        steps.command(name, tests)?;
+    }
+    let features = optional::features();
+    let tests = ["test", "--locked", "-p", "truetail", "--features", &features, "--tests", "--no-fail-fast"];
+    steps.command("truetail with all drivers", cargo(&tests).env(PROPERTY_SEED.0, PROPERTY_SEED.1))
 }
 
 fn full(steps: &mut Steps) -> anyhow::Result<()> {

@@ -4,6 +4,7 @@ mod bench;
 mod ci;
 mod docs;
 mod install;
+mod optional;
 mod servers;
 mod soak;
 mod steps;
@@ -19,6 +20,8 @@ Usage: cargo xtask CHORE
 Chores:
   ci [--quick]             install what tests need, then format, lints, all tests, documentation
                            --quick: format, lints and tests in debug only, with what is installed
+                           --all-drivers: also what drivers that are optional drive, and their tests
+  install                  install what tests need, and what optional drivers drive
   docs                     write what of docs/ the program itself prints: the table of papers.md
   servers up KIND…         start servers on free ports, until Ctrl-C: postgres, mariadb, redis
   servers down KIND…       end them from elsewhere
@@ -46,6 +49,8 @@ fn run(words: &[&str]) -> anyhow::Result<bool> {
     match words {
         ["ci"] => ci::run(ci::Extent::Full),
         ["ci", "--quick"] => ci::run(ci::Extent::Quick),
+        ["ci", "--all-drivers"] => ci::run(ci::Extent::Drivers),
+        ["install"] => install::what_tests_need().and_then(|()| optional::install()).map(|()| true),
         ["docs"] => docs::run(),
         ["bench", rest @ ..] => bench::run(rest),
         ["servers", rest @ ..] => servers::run(rest),

@@ -17,6 +17,7 @@ const FUZZED: [&str; 13] = [
     "benchbase",
     "record",
     "driver",
+    "driver-duckdb",
     "driver-echo",
     "driver-mysql",
     "driver-redis",

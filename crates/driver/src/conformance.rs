@@ -63,6 +63,11 @@ pub trait Fixture {
         true
     }
 
+    /// Isolation levels that it refuses, since it has none that includes them.
+    fn refuses(&self) -> &'static [Isolation] {
+        &[]
+    }
+
     /// `CLOCK_REALTIME` in nanoseconds; needed where kernel stamps are promised.
     fn wall_time_ns(&self) -> Option<u64> {
         None

@@ -11,6 +11,8 @@ pub enum Dialect {
     MySql,
     /// SQLite.
     Sqlite,
+    /// DuckDB.
+    DuckDb,
     /// No SQL: workloads use [`crate::Command::KeyValue`].
     KeyValue,
     /// Accepts everything and does nothing (`null:`).
@@ -20,13 +22,13 @@ pub enum Dialect {
 impl Dialect {
     /// Whether statements mean something to it.
     pub fn is_sql(self) -> bool {
-        matches!(self, Dialect::Postgres | Dialect::MySql | Dialect::Sqlite)
+        matches!(self, Dialect::Postgres | Dialect::MySql | Dialect::Sqlite | Dialect::DuckDb)
     }
 
     /// The n-th parameter, counted from 1: `$1`, `?1` or `?`. Portable statements use each once, in order.
     pub fn placeholder(self, n: usize) -> String {
         match self {
-            Dialect::Postgres => format!("${n}"),
+            Dialect::Postgres | Dialect::DuckDb => format!("${n}"),
             Dialect::MySql => "?".to_owned(),
             _ => format!("?{n}"),
         }
@@ -49,7 +51,7 @@ impl Dialect {
         sql
     }
 
-    /// The clause that locks selected rows; empty where writers exclude each other anyway.
+    /// The clause that locks selected rows; empty where writers exclude each other anyway, or can't wait for each other.
     pub fn for_update(self) -> &'static str {
         match self {
             Dialect::Postgres | Dialect::MySql => " FOR UPDATE",
@@ -132,6 +134,7 @@ mod tests {
             (Dialect::Postgres, "SELECT a, '?' FROM t WHERE b = $1 AND c = $2 FOR UPDATE"),
             (Dialect::MySql, "SELECT a, '?' FROM t WHERE b = ? AND c = ? FOR UPDATE"),
             (Dialect::Sqlite, "SELECT a, '?' FROM t WHERE b = ?1 AND c = ?2"),
+            (Dialect::DuckDb, "SELECT a, '?' FROM t WHERE b = $1 AND c = $2"),
         ];
         for (dialect, sql) in expected {
             assert_eq!(dialect.sql(template), sql);

@@ -58,7 +58,8 @@ fn run_command(arguments: RunArguments, json: bool) -> anyhow::Result<Ended> {
     }
     if arguments.print_config {
         let text = options.target.clone().unwrap_or_else(|| crate::settings::DEFAULT_TARGET.to_owned());
-        let execution = if text.starts_with("sqlite:") { Execution::Blocking } else { Execution::Polled };
+        let is_file = crate::registry::driver_of(&driver::TargetUrl::parse(&text)?)?.file;
+        let execution = if is_file { Execution::Blocking } else { Execution::Polled };
         let effective = options.effective(execution);
         if json {
             output::json(&json!({"schema": "truetail.config/1", "config": effective.shown()?}))?;

@@ -26,12 +26,14 @@ pub(crate) fn run(verb: Verb, arguments: DataSetArguments, json: bool) -> anyhow
     options.check()?;
     let text = options.target.clone().unwrap_or_else(|| DEFAULT_TARGET.to_owned());
     let url = TargetUrl::parse(&text)?;
-    if url.scheme == "sqlite" && url.path.is_empty() {
+    let is_file = registry::driver_of(&url)?.file;
+    if is_file && url.path.is_empty() {
         bail!(
-            "target `{url}`: name the file, such as `sqlite:data.db`; only `run` makes one in its recording"
+            "target `{url}`: name the file, such as `{}:data.db`; only `run` makes one in its recording",
+            url.scheme
         );
     }
-    if url.scheme == "sqlite" && verb != Verb::Load && !Path::new(&url.path).exists() {
+    if is_file && verb != Verb::Load && !Path::new(&url.path).exists() {
         bail!("target `{url}`: there is no such file; `truetail load {url}` makes it");
     }
     let target = registry::open_target(&url)?;

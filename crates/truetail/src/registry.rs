@@ -4,6 +4,8 @@ use crate::chosen::AnyWorkload;
 use crate::settings::ClientNumber;
 use anyhow::{Context, anyhow, bail};
 use driver::{Target, TargetUrl};
+#[cfg(feature = "duckdb")]
+use driver_duckdb::DuckDbTarget;
 use driver_echo::EchoTarget;
 use driver_mysql::MySqlTarget;
 use driver_null::NullTarget;
@@ -35,6 +37,9 @@ pub(crate) struct TargetEntry {
     pub(crate) schemes: &'static [&'static str],
     /// One line for `--help`.
     pub(crate) summary: &'static str,
+    /// Whether its URL names a file that is opened in this process, and whose sessions block: `run` makes one in its
+    /// recording where none is named.
+    pub(crate) file: bool,
     /// Whether it has key-value operations instead of SQL.
     pub(crate) key_value: bool,
     /// The protocol, of those that the simulated store speaks; `None` in process, for MariaDB's and MySQL's, which it
@@ -67,10 +72,9 @@ pub(crate) struct WorkloadChoice {
 
 /// Makes the enum, and the steps to it from the concrete types.
 macro_rules! any {
-    ($(#[$note:meta])* $any:ident, $($variant:ident($type:ty)),+) => {
-        $(#[$note])*
-        pub(crate) enum $any { $($variant($type)),+ }
-        $(impl From<$type> for $any { fn from(value: $type) -> $any { $any::$variant(value) } })+
+    ($any:ident, $($(#[$note:meta])* $variant:ident($type:ty)),+) => {
+        pub(crate) enum $any { $($(#[$note])* $variant($type)),+ }
+        $($(#[$note])* impl From<$type> for $any { fn from(value: $type) -> $any { $any::$variant(value) } })+
     };
 }
 
@@ -82,20 +86,34 @@ any!(
     Postgres(PostgresTarget),
     MySql(MySqlTarget),
     Redis(RedisTarget),
-    Ycsb(YcsbTarget)
+    Ycsb(YcsbTarget),
+    #[cfg(feature = "duckdb")]
+    DuckDb(DuckDbTarget)
 );
+
 /// The targets. The greppable table.
 pub(crate) const TARGETS: &[TargetEntry] = &[
     TargetEntry {
         schemes: &["sqlite"],
         summary: "sqlite: (a file in the recording's directory) or sqlite:PATH; embedded, WAL, synchronous=normal",
+        file: true,
         key_value: false,
         speaks: None,
         open: |url| Ok(SqliteTarget::from_url(url)?.into()),
     },
+    #[cfg(feature = "duckdb")]
+    TargetEntry {
+        schemes: &["duckdb"],
+        summary: "duckdb: (a file in the recording's directory) or duckdb:PATH; embedded, one thread per session",
+        file: true,
+        key_value: false,
+        speaks: None,
+        open: |url| Ok(DuckDbTarget::from_url(url)?.into()),
+    },
     TargetEntry {
         schemes: &["postgres", "postgresql"],
         summary: "postgres://USER@HOST:PORT/DB or postgres:///DB?host=/socket/dir; native, SCRAM, TLS by ?sslmode=",
+        file: false,
         key_value: false,
         speaks: Some(Protocol::Postgres),
         open: |url| Ok(PostgresTarget::from_url(url)?.into()),
@@ -103,6 +121,7 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
     TargetEntry {
         schemes: &["mysql", "mariadb"],
         summary: "mysql://USER@HOST:PORT/DB or mysql:///DB?socket=PATH; MariaDB, MySQL; native, TLS by ?sslmode=",
+        file: false,
         key_value: false,
         speaks: None,
         open: |url| Ok(MySqlTarget::from_url(url)?.into()),
@@ -110,6 +129,7 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
     TargetEntry {
         schemes: &["redis"],
         summary: "redis://HOST:PORT/DB or redis:///?socket=PATH; Redis, Valkey, `truetail store`; native; ycsb…, noop",
+        file: false,
         key_value: true,
         speaks: Some(Protocol::Resp),
         open: |url| Ok(RedisTarget::from_url(url)?.into()),
@@ -117,6 +137,7 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
     TargetEntry {
         schemes: &["ycsb-db"],
         summary: "ycsb-db:CLASS?jar=JARS&p.NAME=VALUE: any binding of YCSB, in a helper JVM (docs/ycsb-db.md)",
+        file: false,
         key_value: true,
         speaks: None,
         open: |url| Ok(YcsbTarget::from_url(url)?.into()),
@@ -124,6 +145,7 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
     TargetEntry {
         schemes: &["echo"],
         summary: "echo://HOST:PORT?request=BYTES&answer=BYTES: `truetail echo` there; native: harness and kernel",
+        file: false,
         key_value: false,
         speaks: None,
         open: |url| Ok(EchoTarget::from_url(url)?.into()),
@@ -131,11 +153,15 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
     TargetEntry {
         schemes: &["null"],
         summary: "null: answers at once, in process: the harness alone",
+        file: false,
         key_value: false,
         speaks: None,
         open: |url| Ok(NullTarget::from_url(url)?.into()),
     },
 ];
+
+/// Drivers that are built in when a feature asks for them: (scheme, feature).
+pub(crate) const OPTIONAL: &[(&str, &str)] = &[("duckdb", "duckdb")];
 
 /// The workloads. The greppable table.
 pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
@@ -232,6 +258,12 @@ pub(crate) fn open_target(url: &TargetUrl) -> anyhow::Result<AnyTarget> {
 /// The line of the table that a URL asks for; nothing is opened.
 pub(crate) fn driver_of(url: &TargetUrl) -> anyhow::Result<&'static TargetEntry> {
     TARGETS.iter().find(|t| t.schemes.contains(&url.scheme.as_str())).ok_or_else(|| {
+        if let Some((scheme, feature)) = OPTIONAL.iter().find(|(scheme, _)| *scheme == url.scheme) {
+            return anyhow!(
+                "target `{url}`: this truetail was built without the driver for `{scheme}:`; `cargo install \
+                 --path crates/truetail --features {feature}` brings it"
+            );
+        }
         let known: Vec<String> = TARGETS.iter().map(|t| format!("{}:", t.schemes[0])).collect();
         anyhow!("target `{url}`: no driver for `{}:`; there are {}", url.scheme, known.join(", "))
     })
@@ -299,6 +331,8 @@ pub(crate) fn with<A: Action>(
         AnyTarget::MySql(target) => action.with(target, workload),
         AnyTarget::Redis(target) => action.with(target, workload),
         AnyTarget::Ycsb(target) => action.with(target, workload),
+        #[cfg(feature = "duckdb")]
+        AnyTarget::DuckDb(target) => action.with(target, workload),
     }
 }
 
@@ -315,6 +349,27 @@ mod tests {
             assert!(!seen.contains(&name), "{name} is there twice");
             assert!(!summary.is_empty() && summary.len() <= 110, "{name}: {summary}");
             seen.push(name);
+        }
+    }
+
+    /// And whoever asks for one that is not built in is told how to get it.
+    #[test]
+    fn optional_drivers_are_there_when_their_feature_is() {
+        for (scheme, feature) in OPTIONAL {
+            let url = TargetUrl::parse(&format!("{scheme}:x")).expect("a URL");
+            let built_in = [cfg!(feature = "duckdb").then_some("duckdb")];
+            match driver_of(&url) {
+                Ok(_) => {
+                    assert!(built_in.contains(&Some(*feature)), "{feature} is not on, and there is {scheme}:")
+                }
+                Err(error) => {
+                    assert!(!built_in.contains(&Some(*feature)), "{feature} is on: {error}");
+                    assert!(
+                        error.to_string().contains(&format!("--features {feature}` brings it")),
+                        "{error}"
+                    );
+                }
+            }
         }
     }
 

@@ -82,10 +82,10 @@ pub(crate) fn execute_with(
     let directory = options.out.clone().unwrap_or_else(|| default_directory(&name, &url.scheme));
     record::require_vacant(&directory)?;
     options.logs()?.require()?;
-    if url.scheme == "sqlite" && url.path.is_empty() {
+    if registry::driver_of(&url)?.file && url.path.is_empty() {
         create(&directory)?;
-        url.path =
-            directory.join(format!("{}sqlite", record::DATABASE_PREFIX)).to_string_lossy().into_owned();
+        let file = format!("{}{}", record::DATABASE_PREFIX, url.scheme);
+        url.path = directory.join(file).to_string_lossy().into_owned();
     }
     let mut target = registry::open_target(&url)?;
     let jvm_log = log_jvm(&mut target, &directory)?;
@@ -163,6 +163,8 @@ fn execution_of(target: &AnyTarget) -> Execution {
         AnyTarget::MySql(target) => target.execution(),
         AnyTarget::Redis(target) => target.execution(),
         AnyTarget::Ycsb(target) => target.execution(),
+        #[cfg(feature = "duckdb")]
+        AnyTarget::DuckDb(target) => target.execution(),
     }
 }
 

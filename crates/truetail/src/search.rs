@@ -7,9 +7,11 @@
 
 use crate::cli::SearchArguments;
 use crate::output;
-use crate::settings::RunOptions;
+use crate::registry;
+use crate::settings::{DEFAULT_TARGET, RunOptions};
 use crate::{Ended, commands, interrupt, run};
 use anyhow::{anyhow, bail};
+use driver::TargetUrl;
 use limit::{Finding, Limit, judge};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -166,10 +168,13 @@ impl Search {
         if options.warmup.is_none() {
             options.warmup = Some("1s".to_owned());
         }
-        if options.target.as_deref().is_none_or(|t| t == "sqlite:") {
+        let mut url = TargetUrl::parse(options.target.as_deref().unwrap_or(DEFAULT_TARGET))?;
+        if registry::driver_of(&url)?.file && url.path.is_empty() {
             // One database for all probes.
             std::fs::create_dir_all(&self.directory)?;
-            options.target = Some(format!("sqlite:{}", self.directory.join("data.sqlite").display()));
+            let file = format!("{}{}", record::DATABASE_PREFIX, url.scheme);
+            url.path = self.directory.join(file).to_string_lossy().into_owned();
+            options.target = Some(url.to_string());
         }
         let stem = format!("probe-{:03}-{}", self.rates, rate.get());
         let again = if attempt == 1 { String::new() } else { format!("-{attempt}") };

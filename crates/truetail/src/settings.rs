@@ -488,8 +488,10 @@ impl RunOptions {
     /// `--print-config`, nor by a command that has no use for the option.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let url = TargetUrl::parse(self.target.as_deref().unwrap_or(DEFAULT_TARGET))?;
-        registry::driver_of(&url)?;
-        let execution = if url.scheme == "sqlite" { Execution::Blocking } else { Execution::Polled };
+        let execution = match registry::driver_of(&url)?.file {
+            true => Execution::Blocking,
+            false => Execution::Polled,
+        };
         let effective = self.clone().effective(execution);
         let workload = registry::make_workload(&effective.workload_choice()?)?;
         effective.load_spec(&workload.operations())?;

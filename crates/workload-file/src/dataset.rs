@@ -344,6 +344,7 @@ impl DataSet for Data {
         let product = administration.facts()?.product;
         let dialect = match product.as_str() {
             "SQLite" => Dialect::Sqlite,
+            "DuckDB" => Dialect::DuckDb,
             "MariaDB" | "MySQL" => Dialect::MySql,
             _ => Dialect::Postgres,
         };

@@ -32,8 +32,12 @@ pub(crate) struct Variants {
 }
 
 /// The dialects that SQL can be written for, by their keys.
-pub(crate) const DIALECTS: [(&str, Dialect); 3] =
-    [("postgres", Dialect::Postgres), ("mysql", Dialect::MySql), ("sqlite", Dialect::Sqlite)];
+pub(crate) const DIALECTS: [(&str, Dialect); 4] = [
+    ("postgres", Dialect::Postgres),
+    ("mysql", Dialect::MySql),
+    ("sqlite", Dialect::Sqlite),
+    ("duckdb", Dialect::DuckDb),
+];
 
 impl Variants {
     /// The SQL for a dialect, and whether it is the one for all. A target that understands nothing gets any.

@@ -62,7 +62,8 @@ pub(crate) struct Transaction {
 }
 
 /// The dialects that a workload may be asked for.
-pub(crate) const RUN_IN: [Dialect; 4] = [Dialect::Postgres, Dialect::MySql, Dialect::Sqlite, Dialect::Null];
+pub(crate) const RUN_IN: [Dialect; 5] =
+    [Dialect::Postgres, Dialect::MySql, Dialect::Sqlite, Dialect::DuckDb, Dialect::Null];
 
 /// A file's transactions, ready.
 #[derive(Debug)]
@@ -279,6 +280,12 @@ impl<'a> Maker<'a> {
                 Dialect::Postgres => course.after_begin = set(statements),
                 // There it is of the next transaction.
                 Dialect::MySql => course.before_begin = set(statements),
+                // It has snapshots only.
+                Dialect::DuckDb if level == Isolation::Serializable => {
+                    return Err(self.transaction.place.error(
+                        "`isolation`: DuckDB has no serializable transactions; `repeatable-read` is what its snapshots include",
+                    ));
+                }
                 // Its transactions are serializable always.
                 _ => {}
             }

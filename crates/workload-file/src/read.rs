@@ -357,7 +357,7 @@ fn variants(item: &Item<'_>, files: &mut Files<'_>) -> Result<Variants, String> 
     if item.value().as_str().is_some() {
         return Ok(Variants { any: Some(item.text()?.to_owned()), of: Vec::new(), place });
     }
-    let section = item.section(&["any", "postgres", "mysql", "sqlite", "file"])?;
+    let section = item.section(&["any", "postgres", "mysql", "sqlite", "duckdb", "file"])?;
     if let Some(file) = section.get("file") {
         if DIALECTS.iter().any(|(key, _)| section.has(key)) || section.has("any") {
             return Err(section.error("`file` is for all dialects; make it `any.file`, beside the others"));

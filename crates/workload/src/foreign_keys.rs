@@ -2,7 +2,8 @@
 //!
 //! PostgreSQL and MariaDB get them after loading, so that parts can be filled in any order. SQLite has no way to add one to
 //! a table, so that they stand in `CREATE TABLE` there, and its pragma `foreign_keys` says whether they are enforced: parts
-//! come in an order in which every parent is there before its children.
+//! come in an order in which every parent is there before its children. DuckDB has no way to add one either, and takes an update
+//! of a row that is referred to for its deletion: it gets none, and [`check`] holds there as everywhere.
 
 use crate::dataset::CheckResult;
 use driver::{Administration, ConnectError, Dialect};

@@ -36,7 +36,9 @@ impl End {
             Outcome::Ok | Outcome::Miss => End::Completed,
             Outcome::Abort => End::Aborted,
             Outcome::Serialization | Outcome::Deadlock | Outcome::Busy => End::RejectedRetry,
-            Outcome::Constraint | Outcome::Unavailable | Outcome::Server => End::UnexpectedError,
+            Outcome::Constraint | Outcome::Unavailable | Outcome::Redirected | Outcome::Server => {
+                End::UnexpectedError
+            }
             Outcome::Timeout | Outcome::Unfinished | Outcome::ConnectionLost | Outcome::Protocol => {
                 End::Unknown
             }

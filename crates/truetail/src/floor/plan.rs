@@ -61,10 +61,10 @@ impl Wanted<'_> {
         Ok(parts)
     }
 
-    /// The harness that the target has: a database that is compiled in has a thread for each session.
+    /// The harness that the target has: a database in this process has a thread for each session.
     fn null(&self) -> &'static str {
         match self.target {
-            Some((_, Dialect::Sqlite)) => "null:?execution=blocking",
+            Some((_, Dialect::Sqlite | Dialect::DuckDb)) => "null:?execution=blocking",
             _ => "null:",
         }
     }

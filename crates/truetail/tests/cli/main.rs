@@ -11,6 +11,8 @@ mod custom;
 mod damaged;
 mod data_set;
 mod disk_full;
+#[cfg(feature = "duckdb")]
+mod duckdb;
 mod exported;
 mod floor;
 mod helped;

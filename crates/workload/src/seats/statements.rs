@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn indexes_name_their_statements() {
-        for dialect in [Dialect::Postgres, Dialect::MySql, Dialect::Sqlite, Dialect::Null] {
+        for dialect in [Dialect::Postgres, Dialect::MySql, Dialect::Sqlite, Dialect::DuckDb, Dialect::Null] {
             let all = statements(dialect).unwrap();
             assert_eq!(all.len(), Ask::Move.index() + MOVES);
             for (ask, words) in [

@@ -106,8 +106,8 @@ pub(crate) fn finish(
             administration.script(&format!("CREATE {kind} IF NOT EXISTS {name} ON {table} ({columns})"))?;
         }
     }
-    // SQLite can't add them later, and would not enforce them unasked either.
-    if has_foreign_keys && dialect != Dialect::Sqlite {
+    // SQLite and DuckDB can't add them later; the one would not enforce them unasked, the other takes an update for a delete.
+    if has_foreign_keys && !matches!(dialect, Dialect::Sqlite | Dialect::DuckDb) {
         for (number, reference) in REFERENCES.into_iter().enumerate() {
             add_reference(administration, dialect, number, reference)?;
         }
