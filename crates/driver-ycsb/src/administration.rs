@@ -1,13 +1,16 @@
-//! Facts. There is no SQL to set anything up with.
+//! Facts, and set-up by what the class can do.
 
 use crate::config::{Config, Transport};
 use crate::jvm::Jvm;
-use driver::{Administration, BulkRows, ConnectError, TargetFacts};
+use crate::session::YcsbSession;
+use driver::{Administration, BulkRows, ConnectError, Records, TargetFacts};
 use std::sync::Arc;
 
 /// What is known of the binding and its JVM.
 pub(crate) struct YcsbAdministration {
     pub(crate) config: Arc<Config>,
+    /// A session for it alone.
+    pub(crate) session: YcsbSession,
     pub(crate) jvm: Arc<Jvm>,
     pub(crate) kernel_stamps: bool,
 }
@@ -67,12 +70,11 @@ impl Administration for YcsbAdministration {
         Err(self.without_sql())
     }
 
-    fn bulk(
-        &mut self,
-        _table: &str,
-        _columns: &[&str],
-        _rows: &mut BulkRows<'_>,
-    ) -> Result<u64, ConnectError> {
-        Err(self.without_sql())
+    fn bulk(&mut self, table: &str, columns: &[&str], rows: &mut BulkRows<'_>) -> Result<u64, ConnectError> {
+        self.insert_all(table, columns, rows)
+    }
+
+    fn records(&mut self) -> Option<&mut dyn Records> {
+        Some(self)
     }
 }

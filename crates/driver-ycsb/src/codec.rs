@@ -1,20 +1,29 @@
 //! The bridge's protocol: requests out, answers in. Numbers are big-endian, and a length stands before each text and frame.
 //!
 //! ```text
-//!  request  length  kind  key                              ping has no key
-//!                         key  count  name*                read; no name means all fields
-//!                         key  count  (name value)*        update, insert
-//!                         key  count                       scan
+//!  request  length  kind                                     ping
+//!                         table  key  count  name*           read; no name means all fields
+//!                         table  key  count  (name value)*   update, insert
+//!                         table  key                         delete
+//!                         table  key  count  name*  count    scan; the last is of records
 //!  answer   length  kind  call ns  all ns  rows (columns value*)*      done: 0
 //!                                          0                           not found: 1
 //!                                          status  words               failed: 2
 //! ```
+//!
+//! A value that a record lacks has the length [`ABSENT`].
 
-use driver::KeyValue;
+use driver::{Fields, KeyValue};
 use units::Outcome;
 
 /// A longer answer is refused.
 pub(crate) const MESSAGE_LIMIT: usize = 512 << 20;
+
+/// In place of a length: there is no value.
+pub(crate) const ABSENT: usize = u32::MAX as usize;
+
+/// Where such a value stands.
+pub(crate) const NOWHERE: (u32, u32) = (u32::MAX, u32::MAX);
 
 /// What a request asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,16 +47,22 @@ pub(crate) fn ping(out: &mut Vec<u8>) {
 #[inline]
 pub(crate) fn operation(out: &mut Vec<u8>, operation: KeyValue<'_>) {
     frame(out, |out| match operation {
-        KeyValue::Read { key, field } => {
-            begin(out, Kind::Read, key);
-            number(out, usize::from(field.is_some()));
-            field.into_iter().for_each(|field| text(out, field));
+        KeyValue::Read { table, key, fields } => {
+            begin(out, Kind::Read, table, key);
+            names(out, fields);
         }
-        KeyValue::Update { key, fields } => write(out, Kind::Update, key, fields),
-        KeyValue::Insert { key, fields } => write(out, Kind::Insert, key, fields),
-        KeyValue::Delete { key } => begin(out, Kind::Delete, key),
-        KeyValue::Scan { key, count } => {
-            begin(out, Kind::Scan, key);
+        KeyValue::Update { table, key, fields } => {
+            begin(out, Kind::Update, table, key);
+            values(out, fields);
+        }
+        KeyValue::Insert { table, key, fields } => {
+            begin(out, Kind::Insert, table, key);
+            values(out, fields);
+        }
+        KeyValue::Delete { table, key } => begin(out, Kind::Delete, table, key),
+        KeyValue::Scan { table, key, count, fields } => {
+            begin(out, Kind::Scan, table, key);
+            names(out, fields);
             // Java's numbers have a sign.
             number(out, count.min(i32::MAX as u32) as usize);
         }
@@ -72,14 +87,29 @@ fn frame(out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
 }
 
 #[inline]
-fn begin(out: &mut Vec<u8>, kind: Kind, key: &str) {
+fn begin(out: &mut Vec<u8>, kind: Kind, table: &str, key: &str) {
     out.push(kind as u8);
+    text(out, table);
     text(out, key);
 }
 
 #[inline]
-fn write(out: &mut Vec<u8>, kind: Kind, key: &str, fields: &[(&str, &str)]) {
-    begin(out, kind, key);
+fn names(out: &mut Vec<u8>, fields: Fields<'_>) {
+    match fields {
+        Fields::All => number(out, 0),
+        Fields::One(name) => {
+            number(out, 1);
+            text(out, name);
+        }
+        Fields::Named(names) => {
+            number(out, names.len());
+            names.iter().for_each(|name| text(out, name));
+        }
+    }
+}
+
+#[inline]
+fn values(out: &mut Vec<u8>, fields: &[(&str, &str)]) {
     number(out, fields.len());
     for (name, value) in fields {
         text(out, name);
@@ -197,6 +227,9 @@ impl<'a> Reader<'a> {
     #[inline]
     pub(crate) fn place(&mut self) -> Result<(u32, u32), Garbage> {
         let length = self.number()?;
+        if length == ABSENT {
+            return Ok(NOWHERE);
+        }
         let begin = self.at;
         self.take(length)?;
         Ok((begin as u32, self.at as u32))
@@ -239,14 +272,14 @@ mod tests {
     #[test]
     fn requests_are_framed() {
         let mut out = vec![9];
-        operation(&mut out, KeyValue::Read { key: "k1", field: Some("f") });
+        operation(&mut out, KeyValue::Read { table: "t", key: "k1", fields: Fields::One("f") });
         ping(&mut out);
-        operation(&mut out, KeyValue::Insert { key: "k", fields: &[("n", "vv")] });
-        operation(&mut out, KeyValue::Scan { key: "", count: u32::MAX });
-        let read = b"\x09\0\0\0\x10\x01\0\0\0\x02k1\0\0\0\x01\0\0\0\x01f";
+        operation(&mut out, KeyValue::Insert { table: "t", key: "k", fields: &[("n", "vv")] });
+        operation(&mut out, KeyValue::Scan { table: "t", key: "", count: u32::MAX, fields: Fields::All });
+        let read = b"\x09\0\0\0\x15\x01\0\0\0\x01t\0\0\0\x02k1\0\0\0\x01\0\0\0\x01f";
         let ping = b"\0\0\0\x01\0";
-        let insert = b"\0\0\0\x15\x03\0\0\0\x01k\0\0\0\x01\0\0\0\x01n\0\0\0\x02vv";
-        let scan = b"\0\0\0\x09\x05\0\0\0\0\x7F\xFF\xFF\xFF";
+        let insert = b"\0\0\0\x1A\x03\0\0\0\x01t\0\0\0\x01k\0\0\0\x01\0\0\0\x01n\0\0\0\x02vv";
+        let scan = b"\0\0\0\x12\x05\0\0\0\x01t\0\0\0\0\0\0\0\0\x7F\xFF\xFF\xFF";
         assert_eq!(out, [&read[..], ping, insert, scan].concat());
     }
 

@@ -24,7 +24,6 @@ pub(crate) struct Config {
     /// Arguments of the JVM.
     pub(crate) jvm: Vec<String>,
     pub(crate) transport: Transport,
-    pub(crate) table: String,
     /// What the binding is told.
     pub(crate) properties: Vec<(String, String)>,
     /// How long a session may take to begin.
@@ -34,12 +33,16 @@ pub(crate) struct Config {
     pub(crate) address: String,
 }
 
-const OPTIONS: [&str; 6] = ["jar", "java", "jvm", "transport", "table", "init_timeout"];
+const OPTIONS: [&str; 5] = ["jar", "java", "jvm", "transport", "init_timeout"];
+
+/// The table of all YCSB workloads, as their property has it.
+const TABLE: &str = "usertable";
 /// What begins with it is a property of the binding.
 const PROPERTY: &str = "p.";
 
 /// Properties of YCSB's core workload, which `--workload ycsb…` takes by `-p`.
-const WORKLOAD: [&str; 27] = [
+const WORKLOAD: [&str; 28] = [
+    "table",
     "fieldcount",
     "fieldlength",
     "minfieldlength",
@@ -104,9 +107,8 @@ impl Config {
             }
         }
         let all = |name: &'static str| url.options.iter().filter(move |(n, _)| n == name).map(|(_, v)| v);
-        let table = url.option("table").unwrap_or("usertable").to_owned();
         // Bindings that look for it there find the same.
-        properties.push(("table".to_owned(), table.clone()));
+        properties.push(("table".to_owned(), TABLE.to_owned()));
         let secrets = Secrets::of(&properties);
         Ok(Config {
             class: class(url)?,
@@ -114,7 +116,6 @@ impl Config {
             java: url.option("java").map_or_else(|| default_java(variable), PathBuf::from),
             jvm: all("jvm").flat_map(|words| words.split_whitespace()).map(str::to_owned).collect(),
             transport: transport(url)?,
-            table,
             properties,
             limit: limit(url)?,
             secrets,
@@ -125,9 +126,6 @@ impl Config {
 
 /// That a property is the binding's, and not one that something else here decides.
 fn belongs_here(url: &TargetUrl, property: &str) -> Result<(), UrlError> {
-    if property == "table" {
-        return Err(url.error("`p.table`: write `table=NAME`, without `p.`"));
-    }
     if WORKLOAD.contains(&property) {
         return Err(url.error(format!(
             "`p.{property}` is the workload's and not the binding's: leave it out, and see `-p` of the workload ycsb"
@@ -241,7 +239,7 @@ mod tests {
     fn urls_say_which_class_and_with_what() {
         let all = config(
             "ycsb-db:site.ycsb.db.JdbcDBClient?jar=HERE:HERE/src&jar=HERE/tests&p.db.url=jdbc:x%3Fa=1%26b=2&\
-             jvm=-Xmx1g%20-XX:+UseZGC&java=/opt/jdk/bin/java&transport=tcp&table=t&init_timeout=30",
+             jvm=-Xmx1g%20-XX:+UseZGC&java=/opt/jdk/bin/java&transport=tcp&init_timeout=30",
         )
         .unwrap();
         assert_eq!(all.class, "site.ycsb.db.JdbcDBClient");
@@ -251,9 +249,9 @@ mod tests {
         assert_eq!(all.java, Path::new("/opt/jdk/bin/java"));
         let told: Vec<(&str, &str)> =
             all.properties.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        assert_eq!(told, [("db.url", "jdbc:x?a=1&b=2"), ("table", "t")]);
+        assert_eq!(told, [("db.url", "jdbc:x?a=1&b=2"), ("table", "usertable")]);
         let least = config("ycsb-db:A?jar=HERE").unwrap();
-        assert_eq!((least.transport, least.table.as_str()), (Transport::Unix, "usertable"));
+        assert_eq!(least.transport, Transport::Unix);
         assert_eq!(least.java, Path::new("java"));
     }
 
@@ -274,7 +272,7 @@ mod tests {
             ("ycsb-db:A?jar=HERE&init_timeout=0", "init_timeout `0` is not a whole number"),
             ("ycsb-db:A?jar=HERE&p.fieldcount=5", "`p.fieldcount` is the workload's and not the binding's"),
             ("ycsb-db:A?jar=HERE&p.threadcount=5", "use `--sessions`"),
-            ("ycsb-db:A?jar=HERE&p.table=t", "write `table=NAME`"),
+            ("ycsb-db:A?jar=HERE&p.table=t", "`p.table` is the workload's"),
         ] {
             let problem = config(text).err().unwrap_or_else(|| panic!("{text}"));
             assert!(problem.contains(words) && !problem.contains('\n'), "{text}: {problem}");

@@ -100,7 +100,6 @@ impl Jvm {
         put(&mut orders, &self.token);
         put(&mut orders, socket.as_bytes());
         put(&mut orders, self.config.class.as_bytes());
-        put(&mut orders, self.config.table.as_bytes());
         orders.extend((self.config.properties.len() as u32).to_be_bytes());
         for (name, value) in &self.config.properties {
             put(&mut orders, name.as_bytes());

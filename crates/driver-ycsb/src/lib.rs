@@ -7,18 +7,18 @@
 //! A status of YCSB becomes an outcome: `OK` and `BATCHED_OK` are done, `NOT_FOUND` is a miss, `NOT_IMPLEMENTED` a request
 //! that the driver can't do, `SERVICE_UNAVAILABLE` what it says, and all others, exceptions among them, errors of the
 //! server. Whether an update of a missing record, or an insert of one that is there, is refused, is the binding's own.
-//! A read that is `OK` found its record, whatever fields came back; a read of one field found it if the field came.
+//! A read of all fields that is `OK` found its record, whatever came back; a read of named fields found it if one of them came.
 //!
 //! A request that is given up is not interrupted, since YCSB has no way to: its session is dropped, and its thread goes on
 //! until the class returns. Nothing is asked twice on this side; what the class does by itself, nobody knows. When the JVM
 //! ends, all sessions are lost, and it is not started again: a fresh JVM would be another thing to measure.
 //!
 //! ```no_run
-//! use driver::{Command, Direct, KeyValue, Target, TargetUrl};
+//! use driver::{Command, Direct, Fields, KeyValue, Target, TargetUrl};
 //! let url = TargetUrl::parse("ycsb-db:site.ycsb.BasicDB?jar=lib/*").unwrap();
 //! let target = driver_ycsb::YcsbTarget::from_url(&url).unwrap();
 //! let mut session = target.connect(&[], None).unwrap();
-//! let read = KeyValue::Read { key: "user1", field: None };
+//! let read = KeyValue::Read { table: "usertable", key: "user1", fields: Fields::All };
 //! let reply = Direct::new(&mut session).ask(Command::KeyValue(read)).unwrap();
 //! assert_eq!(reply.rows, 1);
 //! ```
@@ -33,6 +33,7 @@ mod connect;
 mod fuzz_tests;
 mod jvm;
 mod place;
+mod records;
 mod replies;
 mod secrets;
 mod session;
@@ -62,7 +63,7 @@ pub struct YcsbTarget {
 
 impl YcsbTarget {
     /// The target that a URL names: `ycsb-db:CLASS?jar=PATH:DIRECTORY/*…`, with `p.NAME=VALUE` for each property of the
-    /// binding, `table=` (usertable if not given), `java=` (of JAVA_HOME, or of the path), `jvm=` for its arguments,
+    /// binding, `java=` (of JAVA_HOME, or of the path), `jvm=` for its arguments,
     /// `transport=unix` or `tcp`, and `init_timeout=` in seconds. Starts nothing.
     ///
     /// # Errors
@@ -131,10 +132,14 @@ impl driver::Target for YcsbTarget {
 
     fn administer(&self) -> Result<Box<dyn Administration>, ConnectError> {
         let jvm = self.jvm()?;
-        // Tells at once whether the class can begin a session.
-        let kernel_stamps = connect::connect(&self.config, &jvm)?.has_stamps();
+        let socket = connect::connect(&self.config, &jvm)?;
+        let kernel_stamps = socket.has_stamps();
+        // Its calls are none of the load's.
+        let spent = Arc::new(Spent::default());
+        let secrets = self.config.secrets.clone();
         Ok(Box::new(administration::YcsbAdministration {
             config: Arc::clone(&self.config),
+            session: YcsbSession::new(socket, spent, secrets, Some(Arc::clone(&jvm))),
             jvm,
             kernel_stamps,
         }))

@@ -10,8 +10,8 @@ pub(crate) enum Asked {
     Ping,
     /// One record, as it is.
     Record,
-    /// One record, if the field is there.
-    Field,
+    /// One record, if any of the fields is there.
+    Named,
     Write,
     Scan,
 }
@@ -116,16 +116,14 @@ impl Replies {
             for _ in 0..columns {
                 self.values.push(answer.place()?);
             }
-            // A record without the field that was asked for is a miss.
-            if asked == Asked::Field && columns == 0 {
-                return if rows == 1 { Ok(Reply::default()) } else { Err(Garbage::Unexpected) };
-            }
             self.row_ends.push(self.values.len() as u32);
         }
         match (asked, rows) {
             (Asked::Ping, 0) => Ok(Reply::default()),
             (Asked::Write, 0) => Ok(Reply { rows: 0, affected: 1 }),
-            (Asked::Record | Asked::Field, 1) => Ok(Reply { rows: 1, affected: 0 }),
+            // A record without any of the fields that were asked for is a miss.
+            (Asked::Named, 0) => Ok(Reply::default()),
+            (Asked::Record | Asked::Named, 1) => Ok(Reply { rows: 1, affected: 0 }),
             (Asked::Scan, rows) => Ok(Reply { rows: rows as u64, affected: 0 }),
             _ => Err(Garbage::Unexpected),
         }

@@ -6,7 +6,7 @@ use crate::replies::{Asked, Replies};
 use crate::secrets::Secrets;
 use crate::spent::Spent;
 use driver::{
-    Admission, Command, Exchange, KernelStamp, KeyValue, OpError, Phase, Reply, Session, Step, Value,
+    Admission, Command, Exchange, Fields, KernelStamp, KeyValue, OpError, Phase, Reply, Session, Step, Value,
     ValueRef,
 };
 use socket::{Buffer, Socket};
@@ -135,8 +135,8 @@ impl YcsbSession {
 
 fn asked(operation: KeyValue<'_>) -> Asked {
     match operation {
-        KeyValue::Read { field: None, .. } => Asked::Record,
-        KeyValue::Read { field: Some(_), .. } => Asked::Field,
+        KeyValue::Read { fields: Fields::All, .. } => Asked::Record,
+        KeyValue::Read { .. } => Asked::Named,
         KeyValue::Update { .. } | KeyValue::Insert { .. } | KeyValue::Delete { .. } => Asked::Write,
         KeyValue::Scan { .. } => Asked::Scan,
     }
@@ -201,6 +201,9 @@ impl Session for YcsbSession {
             return None;
         }
         let (begin, end) = self.replies.value(command, row, column)?;
+        if (begin, end) == codec::NOWHERE {
+            return Some(Value::Null);
+        }
         let bytes = self.buffer.received().get(begin as usize..end as usize)?;
         std::str::from_utf8(bytes).ok().map(Value::Text)
     }

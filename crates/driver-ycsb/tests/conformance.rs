@@ -3,7 +3,7 @@
 use driver::conformance::{self, Fixture};
 use driver::{
     Administration, BulkRows, Command, ConnectError, Dialect, Direct, Execution, Isolation, KeyValue,
-    StatementSpec, Target, TargetFacts, TargetUrl,
+    Records, StatementSpec, Target, TargetFacts, TargetUrl,
 };
 use driver_ycsb::{YcsbSession, YcsbTarget};
 use testkit::alloc::{CountingAlloc, Counts};
@@ -65,6 +65,10 @@ impl Administration for PromisingAdministration {
     fn bulk(&mut self, table: &str, columns: &[&str], rows: &mut BulkRows<'_>) -> Result<u64, ConnectError> {
         self.0.bulk(table, columns, rows)
     }
+
+    fn records(&mut self) -> Option<&mut dyn Records> {
+        self.0.records()
+    }
 }
 
 impl Fixture for Promising {
@@ -84,7 +88,7 @@ impl Fixture for Promising {
 
     fn spoil(&self, key: &str) -> Result<(), String> {
         let mut session = self.connect(&[], None).map_err(|error| error.to_string())?;
-        let insert = KeyValue::Insert { key, fields: &[("fault", "error")] };
+        let insert = KeyValue::Insert { table: "truetail_conformance", key, fields: &[("fault", "error")] };
         let spoilt = Direct::new(&mut session).ask(Command::KeyValue(insert));
         spoilt.map(drop).map_err(|error| format!("{error:?}"))
     }

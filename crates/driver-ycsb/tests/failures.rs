@@ -1,11 +1,12 @@
 //! What goes wrong: every failure has its class and its words, in one line and without secrets.
 
-use driver::{Command, Direct, KeyValue, OpError, Reply, Session, Target, TargetUrl};
+use driver::{Command, Direct, Fields, KeyValue, OpError, Reply, Session, Target, TargetUrl};
 use driver_ycsb::{YcsbSession, YcsbTarget};
 use std::path::Path;
 use units::Outcome;
 
 const SECRET: &str = "c0nceal";
+const TABLE: &str = "usertable";
 
 fn target(class: &str, jars: &str, options: &str) -> YcsbTarget {
     let text = format!("ycsb-db:{class}?jar={jars}&p.memory.password={SECRET}{options}");
@@ -27,12 +28,12 @@ fn refusal(target: &YcsbTarget) -> (String, bool) {
 }
 
 fn read(session: &mut YcsbSession, key: &str) -> Result<Reply, OpError> {
-    Direct::new(session).ask(Command::KeyValue(KeyValue::Read { key, field: None }))
+    Direct::new(session).ask(Command::KeyValue(KeyValue::Read { table: TABLE, key, fields: Fields::All }))
 }
 
 /// A record whose reading does what `fault` says.
 fn plant(session: &mut YcsbSession, fault: &str) {
-    let insert = KeyValue::Insert { key: fault, fields: &[("fault", fault)] };
+    let insert = KeyValue::Insert { table: TABLE, key: fault, fields: &[("fault", fault)] };
     assert!(Direct::new(session).ask(Command::KeyValue(insert)).is_ok());
 }
 
@@ -95,7 +96,7 @@ fn statuses_and_exceptions_have_their_class() {
     plant(&mut session, "batched");
     assert_eq!(read(&mut session, "batched"), Ok(Reply { rows: 1, affected: 0 }));
     // An update of a record that is not there is a miss where the binding says so.
-    let update = KeyValue::Update { key: "nobody", fields: &[("a", "b")] };
+    let update = KeyValue::Update { table: TABLE, key: "nobody", fields: &[("a", "b")] };
     assert_eq!(Direct::new(&mut session).ask(Command::KeyValue(update)), Ok(Reply::default()));
     let told = target.remarks();
     assert!(told[0].0.contains("binding") && told[0].1.contains("on average over 15 calls"), "{told:?}");
@@ -133,7 +134,7 @@ fn a_session_that_is_given_up_disturbs_no_other() {
     let target = memory(&jars);
     let mut session = target.connect(&[], None).unwrap();
     plant(&mut session, "hang");
-    let hang = KeyValue::Read { key: "hang", field: None };
+    let hang = KeyValue::Read { table: TABLE, key: "hang", fields: Fields::All };
     session.stage(Command::KeyValue(hang)).unwrap();
     assert!(session.poll_reply().is_pending());
     drop(session);

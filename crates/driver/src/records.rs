@@ -10,6 +10,13 @@ pub type EachRecord<'a> = dyn FnMut(usize, &[(String, String)]) + 'a;
 ///
 /// Slow, blocking, never measured.
 pub trait Records {
+    /// Whether the store can tell its keys. Where it can't, [`Records::count`], [`Records::keys`], [`Records::drop_table`] and all
+    /// that has to do with notes are refused: what is there is found out by reading what ought to be there.
+    /// Names of fields may be unknown there, and a record of which no field is shown has one without name and value.
+    fn lists(&self) -> bool {
+        true
+    }
+
     /// How many records a table has.
     ///
     /// # Errors

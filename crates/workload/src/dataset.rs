@@ -16,7 +16,7 @@ mod notes;
 pub use loading::{Loader, Loading};
 pub use marker::{Status, status};
 
-use driver::{Administration, ConnectError, Dialect};
+use driver::{Administration, ConnectError, Dialect, Records};
 
 /// What a data set in a database says of itself: one row of the table `truetail_dataset`.
 #[derive(Clone, PartialEq, Debug)]
@@ -120,10 +120,32 @@ pub trait DataSet: Sync {
         dialect: Dialect,
     ) -> Result<Vec<CheckResult>, ConnectError>;
 
+    /// What is there in a store that can't tell its keys, by the records that ought to be there.
+    ///
+    /// # Errors
+    /// The store's words, or that this data set can't be found so.
+    fn probe(&self, _records: &mut dyn Records) -> Result<Status, ConnectError> {
+        let workload = self.marker().workload;
+        Err(ConnectError::permanent(format!("{workload}: its data set needs a store that can tell its keys")))
+    }
+
     /// Whether [`DataSet::check`] takes so little time that it is done after each run without being asked for.
     fn check_is_cheap(&self) -> bool {
         true
     }
+}
+
+/// In place of dropping a table, where that can't be: takes away each record of the data set.
+fn empty_all(
+    administration: &mut dyn Administration,
+    dataset: &dyn DataSet,
+    found: &Status,
+) -> Result<(), ConnectError> {
+    if *found == Status::Missing {
+        return Ok(()); // to look for each of its records would take as long as to write it
+    }
+    dataset.before_drop(administration)?;
+    (0..dataset.parts()).try_for_each(|part| dataset.empty(part, administration, Dialect::KeyValue))
 }
 
 /// Drops the data set's tables and its marker, whether complete or not; nothing there is no error.
@@ -134,7 +156,11 @@ pub fn drop_dataset(
     administration: &mut dyn Administration,
     dataset: &dyn DataSet,
 ) -> Result<(), ConnectError> {
-    if let Status::Foreign { table } = status(administration, dataset)? {
+    let found = status(administration, dataset)?;
+    if administration.records().is_some_and(|records| !records.lists()) {
+        return empty_all(administration, dataset, &found);
+    }
+    if let Status::Foreign { table } = found {
         return Err(ConnectError::permanent(format!(
             "the table `{table}` was not made by truetail and is left alone; drop it yourself or use another database"
         )));

@@ -319,6 +319,9 @@ pub(super) fn records_are_set_up<F: Fixture>(fixture: &F) -> Result<(), String> 
     }
     let mut session = session(fixture, 0)?;
     let mut administration = fixture.target().administer().map_err(|error| error.to_string())?;
+    if administration.records().is_some_and(|records| !records.lists()) {
+        return records_are_set_up_blindly(&mut session, administration.as_mut());
+    }
     let there = |administration: &mut dyn Administration| -> Result<u64, String> {
         let Some(records) = administration.records() else {
             return Err("a target of records has none for set-up".to_owned());
@@ -363,6 +366,42 @@ pub(super) fn records_are_set_up<F: Fixture>(fixture: &F) -> Result<(), String> 
     records.drop_table(TABLE).map_err(told)?;
     same(records.count(TABLE).map_err(told)?, 0, "records of a dropped table")?;
     same(ask(&mut session, read(&keys[1]))?, Reply::default(), "a read of what was dropped")
+}
+
+/// Where keys are not listed: what is written can be read and removed, and what can't be had is refused.
+fn records_are_set_up_blindly<S: Session>(
+    session: &mut S,
+    administration: &mut dyn Administration,
+) -> Result<(), String> {
+    let keys: Vec<String> = (0..3).map(key).collect();
+    let mut rows = keys.iter();
+    let written = administration.bulk(TABLE, &["key", "name", "words"], &mut |push| {
+        let Some(key) = rows.next() else { return false };
+        push(&[Value::Text(key), Value::Text("a name"), Value::Text("größe")]);
+        true
+    });
+    same(written.map_err(|error| error.to_string())?, 3, "records written in bulk")?;
+    same(ask(session, read(&keys[1]))?, READ, "a read of what was written in bulk")?;
+    same(values(session, 0), sorted(&["a name", "größe"]), "its values")?;
+    let Some(records) = administration.records() else { return Ok(()) };
+    let told = |error: crate::ConnectError| error.to_string();
+    let missing = key(50);
+    let asked: Vec<&str> = vec![&keys[0], &missing, &keys[2]];
+    let mut sizes = Vec::new();
+    records.read(TABLE, &asked, &mut |at, fields| sizes.push((at, fields.len()))).map_err(told)?;
+    same(sizes, vec![(0, 2), (1, 0), (2, 2)], "the fields of records that are read")?;
+    records.remove(TABLE, &asked).map_err(told)?;
+    for (key, left) in [(&keys[0], Reply::default()), (&keys[1], READ), (&keys[2], Reply::default())] {
+        same(ask(session, read(key))?, left, "a read behind a removal")?;
+    }
+    let refusals =
+        [records.count(TABLE).err(), records.keys(TABLE, &mut |_| ()).err(), records.drop_table(TABLE).err()];
+    for refusal in refusals {
+        ensure(refusal.is_some_and(|error| !error.transient && !error.message.is_empty()), || {
+            "what needs a list of keys was not refused for good".to_owned()
+        })?;
+    }
+    Ok(())
 }
 
 /// What the checks on allocation do again and again: all kinds of commands, a miss, a batch, an error.

@@ -86,6 +86,9 @@ pub fn status(
     if tables.is_empty() {
         return Ok(Status::Matching { found: expected });
     }
+    if let Some(records) = administration.records().filter(|records| !records.lists()) {
+        return dataset.probe(records);
+    }
     let mut present = Vec::new();
     for table in &tables {
         if administration.table_exists(table)? {
@@ -114,12 +117,20 @@ pub fn status(
     })
 }
 
+/// Whether there is a place for markers: not in stores that can't tell their keys, and so have none for notes.
+fn keeps_markers(administration: &mut dyn Administration) -> bool {
+    administration.records().is_none_or(|records| records.lists())
+}
+
 /// Replaces the markers of `tables` by this one.
 pub(super) fn write(
     administration: &mut dyn Administration,
     marker: &Marker,
     tables: &[&str],
 ) -> Result<(), ConnectError> {
+    if !keeps_markers(administration) {
+        return Ok(());
+    }
     if administration.records().is_none() && !administration.table_exists(TABLE)? {
         // All text: the same words work in every dialect, and numbers come back as they were written.
         administration.script(&format!(
@@ -220,6 +231,9 @@ pub(super) fn parts_done(
     administration: &mut dyn Administration,
     dataset: &dyn DataSet,
 ) -> Result<Option<BTreeMap<u32, u64>>, ConnectError> {
+    if !keeps_markers(administration) {
+        return Ok(None);
+    }
     let begun = Marker { complete: false, ..dataset.marker() };
     let has_records = administration.records().is_some();
     let is_begun = read(administration)?.iter().any(|row| row.marker == begun);
@@ -282,6 +296,9 @@ fn note(
     part: i64,
     rows: u64,
 ) -> Result<(), ConnectError> {
+    if !keeps_markers(administration) {
+        return Ok(());
+    }
     let workload = dataset.marker().workload;
     if let Some(records) = administration.records() {
         return notes::note_part(records, &workload, part, rows);

@@ -5,8 +5,8 @@ use super::keys::KeyText;
 use super::plan::LengthDraw;
 use super::sql::field_names;
 use super::{Kind, Ycsb, records_dataset};
-use crate::dataset::{CheckResult, DataSet, Marker};
-use driver::{Administration, ConnectError, Dialect, Value};
+use crate::dataset::{CheckResult, DataSet, Marker, Status};
+use driver::{Administration, ConnectError, Dialect, Records, Value};
 
 /// Rows of one part, which is one bulk call: bounds the transaction, and with it SQLite's log.
 const CHUNK: u64 = 100_000;
@@ -77,6 +77,17 @@ impl DataSet for Ycsb {
             administration.script(&format!("DELETE FROM usertable WHERE ycsb_key IN ({keys})"))?;
         }
         Ok(())
+    }
+
+    fn before_drop(&self, administration: &mut dyn Administration) -> Result<(), ConnectError> {
+        match administration.records().filter(|records| !records.lists()) {
+            Some(records) => records_dataset::empty_inserted(&self.config, records),
+            None => Ok(()),
+        }
+    }
+
+    fn probe(&self, records: &mut dyn Records) -> Result<Status, ConnectError> {
+        self.probe_records(records)
     }
 
     fn finish(&self, administration: &mut dyn Administration, dialect: Dialect) -> Result<(), ConnectError> {

@@ -131,7 +131,8 @@ pub(crate) fn observe(
 
 fn observe_mix(config: &YcsbConfig, administration: &mut dyn Administration) -> Result<Observed, String> {
     if let Some(records) = administration.records() {
-        let there = records_dataset::numbers_from(records, config.records).map_err(|e| said(config, &e))?;
+        let there =
+            records_dataset::numbers_from(config, records, config.records).map_err(|e| said(config, &e))?;
         let above = there.last().map_or(0, |key| key + 1);
         let own = there.into_iter().filter(|key| config.owns(*key)).take(LEFTOVERS_MOST).collect();
         return Ok(Observed::free_from(config, config.records.max(above), own));
@@ -152,15 +153,20 @@ fn observe_mix(config: &YcsbConfig, administration: &mut dyn Administration) -> 
 
 fn observe_core(config: &YcsbConfig, administration: &mut dyn Administration) -> Result<Observed, String> {
     let present = match administration.records() {
-        Some(records) => records.count(super::TABLE).map_err(|e| said(config, &e))?,
+        // Where rows can't be counted, what runs have inserted is looked for in any case; unless that would never end.
+        Some(records) if !records.lists() => {
+            let is_indifferent = records_dataset::is_indifferent(records).map_err(|e| said(config, &e))?;
+            is_indifferent.then_some(config.records)
+        }
+        Some(records) => Some(records.count(super::TABLE).map_err(|e| said(config, &e))?),
         None => {
             let counted = numbers(config, administration, "SELECT count(*) FROM usertable")?;
-            counted.first().copied().unwrap_or(0)
+            Some(counted.first().copied().unwrap_or(0))
         }
     };
     // With as many rows, no free number can lie below; numbers above exist only where inserts failed.
-    let mut next = config.records.max(present);
-    if next == config.records {
+    let mut next = config.records.max(present.unwrap_or(0));
+    if present.is_some_and(|present| present <= config.records) {
         return Ok(Observed::fresh(config));
     }
     while let Some(highest) = highest_present(config, administration, next)? {

@@ -34,13 +34,11 @@ public final class Bridge {
 
   private final Set<Thread> sessions = ConcurrentHashMap.newKeySet();
   private final byte[] token;
-  private final String table;
   private final Properties properties;
   private final Class<? extends DB> type;
 
-  private Bridge(byte[] token, String table, Properties properties, Class<? extends DB> type) {
+  private Bridge(byte[] token, Properties properties, Class<? extends DB> type) {
     this.token = token;
-    this.table = table;
     this.properties = properties;
     this.type = type;
   }
@@ -50,7 +48,6 @@ public final class Bridge {
     byte[] token = bytes(orders);
     String socket = text(orders);
     String className = text(orders);
-    String table = text(orders);
     Properties properties = new Properties();
     for (int left = orders.readInt(); left > 0; left--) {
       String name = text(orders);
@@ -69,7 +66,7 @@ public final class Bridge {
     say("java " + System.getProperty("java.vm.name") + " " + System.getProperty("java.vm.version"));
     say("ycsb " + version());
     say("ready " + (socket.isEmpty() ? ((InetSocketAddress) server.getLocalAddress()).getPort() : 0));
-    Bridge bridge = new Bridge(token, table, properties, type);
+    Bridge bridge = new Bridge(token, properties, type);
     Thread watch = new Thread(() -> bridge.endWith(orders), "truetail-watch");
     watch.setDaemon(true);
     watch.start();
@@ -87,7 +84,7 @@ public final class Bridge {
 
   private void session(SocketChannel channel) {
     try (channel) {
-      new Session(new Wire(channel), table).run(token, this::open);
+      new Session(new Wire(channel)).run(token, this::open);
     } catch (IOException e) {
       // The other end is gone, which is how sessions end.
     } finally {

@@ -2,9 +2,11 @@ package truetail.bridge;
 
 import java.io.IOException;
 import java.security.MessageDigest;
-import java.util.Collections;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.Vector;
@@ -28,15 +30,16 @@ final class Session {
   private static final byte NOT_FOUND = 1;
   private static final byte FAILED = 2;
 
+  /** In place of a value's length. */
+  private static final int ABSENT = -1;
+
   private final Wire wire;
-  private final String table;
   private DB db;
   private long began;
   private long callNanos;
 
-  Session(Wire wire, String table) {
+  Session(Wire wire) {
     this.wire = wire;
-    this.table = table;
   }
 
   /** Until the connection ends. */
@@ -70,11 +73,12 @@ final class Session {
     byte asked = wire.tag();
     callNanos = 0;
     if (asked == PING) {
-      done(0);
+      done();
     } else {
+      String table = wire.text();
       String key = wire.text();
       try {
-        carryOut(asked, key);
+        carryOut(asked, table, key);
       } catch (IOException e) {
         throw e;
       } catch (Exception | LinkageError | StackOverflowError e) {
@@ -85,17 +89,18 @@ final class Session {
     wire.send(callNanos, received);
   }
 
-  private void carryOut(byte asked, String key) throws IOException {
+  private void carryOut(byte asked, String table, String key) throws IOException {
     switch (asked) {
       case READ: {
-        Set<String> fields = names();
+        String[] fields = names();
         Map<String, ByteIterator> record = new HashMap<>();
+        Set<String> wanted = set(fields);
         begin();
-        Status status = db.read(table, key, fields, record);
+        Status status = db.read(table, key, wanted, record);
         called();
         if (told(status)) {
-          done(1);
-          put(record, fields);
+          int at = done();
+          wire.patch(at, put(record, fields));
         }
         break;
       }
@@ -123,16 +128,20 @@ final class Session {
         break;
       }
       case SCAN: {
+        String[] fields = names();
         int count = wire.number();
+        Set<String> wanted = set(fields);
         Vector<HashMap<String, ByteIterator>> records = new Vector<>();
         begin();
-        Status status = db.scan(table, key, count, null, records);
+        Status status = db.scan(table, key, count, wanted, records);
         called();
         if (told(status)) {
-          done(records.size());
+          int at = done();
+          int rows = 0;
           for (Map<String, ByteIterator> record : records) {
-            put(record, null);
+            rows += put(record, fields);
           }
+          wire.patch(at, rows);
         }
         break;
       }
@@ -155,7 +164,7 @@ final class Session {
 
   private void written(Status status) {
     if (told(status)) {
-      done(0);
+      done();
     }
   }
 
@@ -177,9 +186,10 @@ final class Session {
     return false;
   }
 
-  private void done(int rows) {
+  /** Where the number of rows stands, which is none so far. */
+  private int done() {
     wire.begin(DONE);
-    wire.put(rows);
+    return wire.put(0);
   }
 
   private void failed(String status, String words) {
@@ -188,28 +198,54 @@ final class Session {
     wire.put(words.length() > 1000 ? words.substring(0, 1000) : words);
   }
 
-  /** A record's values, in the order of its map; of wanted fields those that are there. */
-  private void put(Map<String, ByteIterator> record, Set<String> wanted) {
-    if (wanted != null) {
-      record.keySet().retainAll(wanted);
+  /** A record's values, in the order of its map or of the wanted fields; gives 0 for one that has none of these. */
+  private int put(Map<String, ByteIterator> record, String[] wanted) {
+    if (wanted == null) {
+      int at = wire.put(0);
+      int columns = 0;
+      for (ByteIterator value : record.values()) {
+        if (value != null) {
+          wire.put(value.toArray());
+          columns++;
+        }
+      }
+      wire.patch(at, columns);
+      return 1;
     }
-    record.values().removeAll(Collections.singleton(null));
-    wire.put(record.size());
-    for (ByteIterator value : record.values()) {
-      wire.put(value.toArray());
+    boolean some = false;
+    for (String name : wanted) {
+      some |= record.get(name) != null;
     }
+    if (!some) {
+      return 0;
+    }
+    wire.put(wanted.length);
+    for (String name : wanted) {
+      ByteIterator value = record.get(name);
+      if (value == null) {
+        wire.put(ABSENT);
+      } else {
+        wire.put(value.toArray());
+      }
+    }
+    return 1;
   }
 
-  private Set<String> names() throws IOException {
+  private static Set<String> set(String[] names) {
+    return names == null ? null : new LinkedHashSet<>(Arrays.asList(names));
+  }
+
+  /** Null for all. */
+  private String[] names() throws IOException {
     int count = wire.number();
     if (count == 0) {
       return null;
     }
-    Set<String> names = new HashSet<>();
+    List<String> names = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       names.add(wire.text());
     }
-    return names;
+    return names.toArray(new String[0]);
   }
 
   private Map<String, ByteIterator> values() throws IOException {

@@ -93,9 +93,17 @@ final class Wire {
     out.put(kind).putLong(0).putLong(0);
   }
 
-  void put(int number) {
+  /** Gives where it stands. */
+  int put(int number) {
     room(4);
+    int at = out.position();
     out.putInt(number);
+    return at;
+  }
+
+  /** Puts another number where one stands. */
+  void patch(int at, int number) {
+    out.putInt(at, number);
   }
 
   void put(byte[] bytes) {
