@@ -1,7 +1,7 @@
 //! DuckDB, embedded.
 //!
 //! `duckdb:PATH?threads=1&memory_limit=…&access_mode=…&library=…`. The shared library is loaded when a target is opened,
-//! not linked: truetail builds without it, and it can be any version from 1.4 on. There is no server, and a session runs its
+//! not linked: truetail builds without it, and tests run with 1.5.6. There is no server, and a session runs its
 //! statements on its own thread.
 //!
 //! What a measurement of DuckDB easily gets wrong, and what is done about it here:
