@@ -26,6 +26,7 @@ mod error;
 mod honoured;
 mod jdbc;
 mod redacted;
+mod results;
 mod transactions;
 mod works;
 
@@ -35,5 +36,6 @@ pub use error::ConfigurationError;
 pub use honoured::Unhonoured;
 pub use jdbc::Target;
 pub use redacted::redacted;
+pub use results::{Described, Distribution, End, Results, Row, Totals, Window};
 pub use transactions::TransactionType;
 pub use works::{Rate, Work};

@@ -74,7 +74,7 @@ fn all_kinds(session: &mut EchoSession) {
         Command::Ping,
         Command::Begin,
         Command::Statement { index: 0, arguments: &arguments },
-        Command::KeyValue(KeyValue::Delete { key: "a" }),
+        Command::KeyValue(KeyValue::Delete { table: "usertable", key: "a" }),
         Command::Commit,
     ];
     let mut direct = Direct::new(session);

@@ -135,7 +135,12 @@ mod tests {
         for bound in [Command::Ping, Command::Begin, Command::Commit, Command::Rollback] {
             assert_eq!(direct.ask(bound).unwrap(), Reply::default());
         }
-        assert!(direct.ask(Command::KeyValue(driver::KeyValue::Delete { key: "a" })).unwrap().touched());
+        assert!(
+            direct
+                .ask(Command::KeyValue(driver::KeyValue::Delete { table: "usertable", key: "a" }))
+                .unwrap()
+                .touched()
+        );
     }
 
     #[test]

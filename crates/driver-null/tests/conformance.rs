@@ -29,7 +29,7 @@ fn request(session: &mut driver_null::NullSession, number: i64) -> u64 {
     for command in [
         Command::Begin,
         Command::Statement { index: 0, arguments: &arguments },
-        Command::KeyValue(KeyValue::Delete { key: "a" }),
+        Command::KeyValue(KeyValue::Delete { table: "usertable", key: "a" }),
         Command::Commit,
     ] {
         session.stage(command).unwrap();

@@ -3,7 +3,7 @@
 //! `cargo bench -p driver-redis` starts a server of its own and prints one line per transport and number of
 //! sessions. With an argument it takes that many seconds per line (2 by default).
 
-use driver::{Command, KeyValue, Session, Target, TargetUrl};
+use driver::{Command, Fields, KeyValue, Session, Target, TargetUrl};
 use driver_redis::{RedisSession, RedisTarget};
 use std::task::Poll;
 use testkit::redis::{Options, Server};
@@ -17,7 +17,7 @@ fn main() {
     let filled = server.ask(&["HSET", "record", "field0", &"v".repeat(100), "field1", &"w".repeat(100)]);
     assert_eq!(filled.as_deref(), Ok(":2\r\n"));
     println!("{:<36} {:>9} {:>12} {:>12}", "", "req/s", "user µs/req", "sys µs/req");
-    let read = Command::KeyValue(KeyValue::Read { key: "record", field: None });
+    let read = Command::KeyValue(KeyValue::Read { table: "usertable", key: "record", fields: Fields::All });
     for (transport, url) in [("unix", &server.unix_url()), ("tcp", &server.tcp_url())] {
         for sessions in [1, 8] {
             for (name, command, words) in

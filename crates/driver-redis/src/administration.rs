@@ -2,11 +2,11 @@
 
 use crate::client::{self, Answer, Client};
 use crate::config::{Config, Host};
-use driver::{Administration, BulkRows, ConnectError, TargetFacts};
+use driver::{Administration, BulkRows, ConnectError, Records, TargetFacts};
 
 /// A connection for set-up.
 pub(crate) struct RedisAdministration {
-    client: Client,
+    pub(crate) client: Client,
     config: Config,
 }
 
@@ -28,7 +28,7 @@ impl RedisAdministration {
     }
 
     fn without_sql(&self) -> ConnectError {
-        let problem = "a RESP store has no tables and no SQL; use `--workload noop`";
+        let problem = "a RESP store has no SQL; `--workload ycsb` and `--workload noop` do without";
         ConnectError::permanent(format!("{}: {problem}", self.config.address))
     }
 
@@ -110,16 +110,15 @@ impl Administration for RedisAdministration {
     }
 
     fn table_exists(&mut self, _table: &str) -> Result<bool, ConnectError> {
-        Err(self.without_sql())
+        self.has_index()
     }
 
-    fn bulk(
-        &mut self,
-        _table: &str,
-        _columns: &[&str],
-        _rows: &mut BulkRows<'_>,
-    ) -> Result<u64, ConnectError> {
-        Err(self.without_sql())
+    fn bulk(&mut self, _table: &str, columns: &[&str], rows: &mut BulkRows<'_>) -> Result<u64, ConnectError> {
+        self.insert_all(columns, rows)
+    }
+
+    fn records(&mut self) -> Option<&mut dyn Records> {
+        Some(self)
     }
 }
 

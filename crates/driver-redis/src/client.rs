@@ -112,6 +112,39 @@ impl Client {
         self.ask_until(parts, &Deadline::after(self.limit))
     }
 
+    /// The same; an answer that is an error is one.
+    pub(crate) fn asked(&mut self, parts: &[&str]) -> Result<Answer, ConnectError> {
+        let answer = self.ask(parts)?;
+        self.without_error(parts.first().copied().unwrap_or_default(), answer)
+    }
+
+    fn without_error(&self, shown: &str, answer: Answer) -> Result<Answer, ConnectError> {
+        let Answer::Error(words) = answer else { return Ok(answer) };
+        let transient = may_pass(&words);
+        Err(ConnectError { message: format!("{}: {shown}: {words}", self.address), transient })
+    }
+
+    /// Sends several requests at once; `each` gets the place and the answer of each. The answers must be short, or the
+    /// requests: both sides may be writing.
+    pub(crate) fn batch(
+        &mut self,
+        requests: &[u8],
+        answers: usize,
+        each: &mut dyn FnMut(usize, Answer),
+    ) -> Result<(), ConnectError> {
+        let deadline = Deadline::after(self.limit);
+        self.send(requests, &deadline).map_err(|error| self.failed(&error))?;
+        let mut failure = None;
+        for at in 0..answers {
+            let answer = self.receive(&deadline).map_err(|error| self.failed(&error))?;
+            match self.without_error("a batch", answer) {
+                Ok(answer) => each(at, answer),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
     fn ask_until(&mut self, parts: &[&str], deadline: &Deadline) -> Result<Answer, ConnectError> {
         let mut out = Vec::new();
         codec::command(&mut out, parts.len());

@@ -32,6 +32,24 @@ fn length(out: &mut Vec<u8>, tag: u8, length: usize) {
     out.extend_from_slice(b"\r\n");
 }
 
+/// Appends a number as a part.
+#[inline]
+pub(crate) fn number(out: &mut Vec<u8>, number: i64) {
+    let mut digits = [0_u8; 20];
+    let mut first = digits.len();
+    let mut left = number.unsigned_abs();
+    while left > 0 || first == digits.len() {
+        first -= 1;
+        digits[first] = b'0' + (left % 10) as u8;
+        left /= 10;
+    }
+    if number < 0 {
+        first -= 1;
+        digits[first] = b'-';
+    }
+    part(out, &digits[first..]);
+}
+
 /// What can't be understood.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Garbage {
@@ -159,6 +177,12 @@ mod tests {
         part(&mut out, b"GET");
         part(&mut out, b"a key of 16 byte");
         assert_eq!(out, b"*2\r\n$3\r\nGET\r\n$16\r\na key of 16 byte\r\n");
+        for value in [0, 7, -1, 42, i64::MAX, i64::MIN] {
+            let (mut out, mut expected) = (Vec::new(), Vec::new());
+            number(&mut out, value);
+            part(&mut expected, value.to_string().as_bytes());
+            assert_eq!(out, expected);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use crate::codec::MESSAGE_LIMIT;
 use crate::session::RedisSession;
-use driver::{Command, KeyValue, OpError, Reply, Session, Value};
+use driver::{Command, Fields, KeyValue, OpError, Reply, Session, Value};
 use socket::Socket;
 use std::io::Write;
 use std::net::Shutdown;
@@ -14,16 +14,27 @@ use std::task::Poll;
 use testkit::fuzz::Fuzz;
 use units::Outcome;
 
-const ALL: Command<'_> = Command::KeyValue(KeyValue::Read { key: "k", field: None });
-const ONE: Command<'_> = Command::KeyValue(KeyValue::Read { key: "k", field: Some("f") });
-const WRITE: Command<'_> = Command::KeyValue(KeyValue::Update { key: "k", fields: &[("f", "v")] });
-const DELETE: Command<'_> = Command::KeyValue(KeyValue::Delete { key: "k" });
+const ALL: Command<'_> =
+    Command::KeyValue(KeyValue::Read { table: "usertable", key: "k", fields: Fields::All });
+const ONE: Command<'_> =
+    Command::KeyValue(KeyValue::Read { table: "usertable", key: "k", fields: Fields::One("f") });
+const WRITE: Command<'_> =
+    Command::KeyValue(KeyValue::Update { table: "usertable", key: "k", fields: &[("f", "v")] });
+const DELETE: Command<'_> = Command::KeyValue(KeyValue::Delete { table: "usertable", key: "k" });
+
+const SCAN: Command<'_> =
+    Command::KeyValue(KeyValue::Scan { table: "usertable", key: "k", count: 3, fields: Fields::All });
 
 /// What is asked; the first byte of an input says which of them.
-const BATCHES: [&[Command<'_>]; 4] =
-    [&[Command::Ping], &[ALL], &[ONE, ALL, ONE], &[Command::Ping, ALL, ONE, WRITE, DELETE, ALL]];
+const BATCHES: [&[Command<'_>]; 5] = [
+    &[Command::Ping],
+    &[ALL],
+    &[ONE, ALL, ONE],
+    &[Command::Ping, ALL, ONE, WRITE, DELETE, ALL],
+    &[SCAN, ONE, SCAN],
+];
 
-const KNOWN: [&[u8]; 12] = [
+const KNOWN: [&[u8]; 14] = [
     b"0+PONG\r\n",
     b"0-LOADING Redis is loading the dataset in memory\r\n",
     b"1*4\r\n$1\r\nf\r\n$5\r\nvalue\r\n$1\r\ng\r\n$2\r\n\r\n\r\n",
@@ -31,11 +42,13 @@ const KNOWN: [&[u8]; 12] = [
     b"1*-1\r\n",
     b"2*1\r\n$3\r\none\r\n*2\r\n$1\r\nf\r\n$0\r\n\r\n*1\r\n$-1\r\n",
     b"2-ERR a\r\n*0\r\n-WRONGTYPE b\r\n",
-    b"3+PONG\r\n*2\r\n$1\r\nf\r\n$1\r\nv\r\n*1\r\n$2\r\n\xFF\xFE\r\n:1\r\n:0\r\n*0\r\n",
-    b"3+PONG\r\n-BUSY no\r\n*1\r\n$-1\r\n:9223372036854775807\r\n:-3\r\n*2\r\n$1\r\nf\r\n$1\r\nv\r\n",
+    b"3+PONG\r\n*2\r\n$1\r\nf\r\n$1\r\nv\r\n*1\r\n$2\r\n\xFF\xFE\r\n:1\r\n:0\r\n:0\r\n*0\r\n",
+    b"3+PONG\r\n-BUSY no\r\n*1\r\n$-1\r\n:9223372036854775807\r\n:-3\r\n:1\r\n*2\r\n$1\r\nf\r\n$1\r\nv\r\n",
     b"0+PONG\r\n+PONG\r\n",
     b"1%1\r\n+a\r\n:1\r\n",
     b"1*2\r\n$1\r\nf\r\n$536870913\r\n",
+    b"4*2\r\n$1\r\na\r\n$1\r\nb\r\n*1\r\n$-1\r\n*1\r\n$1\r\nc\r\n*0\r\n*2\r\n$1\r\nf\r\n$1\r\nv\r\n-WRONGTYPE\r\n",
+    b"4*0\r\n*1\r\n$1\r\nv\r\n*-1\r\n",
 ];
 
 const WORDS: [&[u8]; 20] = [
@@ -75,16 +88,20 @@ fn fuzz_answers() {
     let mut whole = 0;
     Fuzz::new("resp").from(KNOWN).words(WORDS).run(4_000, |input| {
         let Some((first, answer)) = input.split_first() else { return };
-        let batch = BATCHES[usize::from(*first) % BATCHES.len()];
+        // `0` is the first of them.
+        let batch = BATCHES[(usize::from(*first) + 2) % BATCHES.len()];
         let expected = slowly(batch, answer);
         let in_pieces = seen(batch, wire.session(batch, answer, 1));
         match expected {
-            Ok((commands, failure, rest)) => {
+            Ok(Answers { commands, failure, rest, early }) => {
                 let expected = Seen { result: failure.map_or(Ok(()), Err), commands };
                 assert_eq!(in_pieces, expected);
                 whole += 1;
                 let at_once = seen(batch, wire.session(batch, answer, answer.len()));
-                if rest == 0 {
+                if early > 0 {
+                    // Records came before they were asked for.
+                    assert_eq!(at_once.result, Err(OpError::lost(Outcome::Protocol)));
+                } else if rest == 0 {
                     assert_eq!(at_once, expected);
                 } else {
                     assert_eq!(at_once.result, Err(OpError::lost(Outcome::Protocol)));
@@ -92,8 +109,11 @@ fn fuzz_answers() {
             }
             Err(outcome) => {
                 assert_eq!(in_pieces.result, Err(OpError::lost(outcome)));
-                let at_once = seen(batch, wire.session(batch, answer, answer.len().max(1)));
-                assert_eq!(at_once.result, in_pieces.result);
+                // At once, records of a scan come before they were asked for.
+                if !batch.contains(&SCAN) {
+                    let at_once = seen(batch, wire.session(batch, answer, answer.len().max(1)));
+                    assert_eq!(at_once.result, in_pieces.result);
+                }
             }
         }
     });
@@ -164,13 +184,19 @@ fn columns(session: &RedisSession, command: usize) -> usize {
 }
 
 /// What the commands gave, the first failure, and how many bytes were left.
-type Answers = (Vec<(Reply, Vec<Option<String>>)>, Option<OpError>, usize);
+struct Answers {
+    commands: Vec<(Reply, Vec<Option<String>>)>,
+    failure: Option<OpError>,
+    rest: usize,
+    /// Records of scans.
+    early: usize,
+}
 
 /// The same by a parser that sees all bytes at once and copies what it finds. An error is what becomes of a session
 /// whose server goes away after these bytes.
 fn slowly(batch: &[Command<'_>], answer: &[u8]) -> Result<Answers, Outcome> {
     let (mut rest, mut failure) = (answer, None);
-    let mut commands = Vec::new();
+    let (mut commands, mut scans) = (Vec::new(), Vec::new());
     for command in batch {
         let mut values = Vec::new();
         let mut reply = Reply::default();
@@ -196,16 +222,53 @@ fn slowly(batch: &[Command<'_>], answer: &[u8]) -> Result<Answers, Outcome> {
                 Item::Nothing => {}
                 _ => return Err(Outcome::Protocol),
             },
+            (SCAN, Item::Nothing) => {}
+            (SCAN, Item::Items(count)) => {
+                for _ in 0..count {
+                    let Item::Value(_) = item(&mut rest)? else { return Err(Outcome::Protocol) };
+                    scans.push(commands.len());
+                }
+            }
             (WRITE, Item::Number(_)) => reply.affected = 1,
             (DELETE, Item::Number(number)) => reply.affected = number.max(0).unsigned_abs(),
             _ => return Err(Outcome::Protocol),
         }
-        while values.last() == Some(&None) {
-            values.pop(); // nobody can tell it from the end
+        if *command == DELETE {
+            match item(&mut rest)? {
+                Item::Number(_) => {}
+                Item::Error(words) => {
+                    reply = Reply::default();
+                    failure = failure.or(Some(OpError::refused(crate::codec::outcome(&words))));
+                }
+                _ => return Err(Outcome::Protocol),
+            }
         }
         commands.push((reply, values));
     }
-    Ok((commands, failure, rest.len()))
+    for scan in &scans {
+        let (reply, values): &mut (Reply, Vec<Option<String>>) = &mut commands[*scan];
+        match item(&mut rest)? {
+            Item::Error(words) => {
+                failure = failure.or(Some(OpError::refused(crate::codec::outcome(&words))));
+            }
+            Item::Nothing | Item::Items(0) => {}
+            Item::Items(count) if count % 2 == 0 => {
+                for place in 0..count {
+                    let Item::Value(bytes) = item(&mut rest)? else { return Err(Outcome::Protocol) };
+                    let shown = place % 2 == 1 && reply.rows == 0;
+                    values.extend(shown.then(|| String::from_utf8(bytes).ok()));
+                }
+                reply.rows += 1;
+            }
+            _ => return Err(Outcome::Protocol),
+        }
+    }
+    for (_, values) in &mut commands {
+        while values.last() == Some(&None) {
+            values.pop(); // nobody can tell it from the end
+        }
+    }
+    Ok(Answers { commands, failure, rest: rest.len(), early: scans.len() })
 }
 
 enum Item {

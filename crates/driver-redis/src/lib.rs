@@ -4,21 +4,32 @@
 //! not done here, since each would falsify a tail: no reconnecting, no retries, no limit on the answer's time, no
 //! waiting to fill a packet (`TCP_NODELAY` is on).
 //!
-//! Records of key-value workloads are hashes: a read is HGETALL (or HMGET of one field), an update or insert HSET, a
-//! delete DEL. HSET makes a record that is missing and doesn't say whether it was there, so an update never is a miss,
-//! and an insert on top of a record never fails. Keys have no order, so scans are refused. Transactions are refused, too:
-//! MULTI only queues, and nothing can be read before EXEC. A value that is not UTF-8 is counted, and can't be shown.
+//! Records of key-value workloads lie as YCSB's Redis binding lays them: each is a hash under its own key, and a sorted set,
+//! `_indices`, has all keys for scans, with the key's Java `hashCode` as score. Tables have no names here: there is one.
+//!
+//! | operation | commands | round trips |
+//! |---|---|---|
+//! | read | `HGETALL`, or `HMGET` of named fields | 1 |
+//! | update | `HSET` | 1 |
+//! | insert | `HSET` and `ZADD` | 1, in one piece |
+//! | delete | `DEL` and `ZREM` | 1, in one piece |
+//! | scan | `ZRANGEBYSCORE`; then `HGETALL` or `HMGET` of all its keys | 2 |
+//!
+//! YCSB's binding waits for each of these commands before it sends the next one; what is sent is the same. HSET makes a
+//! record that is missing and doesn't say whether it was there, so an update never is a miss, and an insert on top of a
+//! record never fails. Scans go by score, which is no order that means something. Transactions are refused: MULTI only
+//! queues, and nothing can be read before EXEC. A value that is not UTF-8 is counted, and can't be shown.
 //!
 //! RESP numbers no answers: the n-th answer belongs to the n-th command because it is the n-th. So whatever comes beyond
 //! the answers that were asked for ends the session. It would be taken for the answer to the next request otherwise,
 //! and that request's service time would be too short.
 //!
 //! ```no_run
-//! use driver::{Command, Direct, KeyValue, Target, TargetUrl};
+//! use driver::{Command, Direct, Fields, KeyValue, Target, TargetUrl};
 //! let url = TargetUrl::parse("redis://localhost:6379").unwrap();
 //! let target = driver_redis::RedisTarget::from_url(&url).unwrap();
 //! let mut session = target.connect(&[], None).unwrap();
-//! let read = KeyValue::Read { key: "user1", field: None };
+//! let read = KeyValue::Read { table: "usertable", key: "user1", fields: Fields::All };
 //! let reply = Direct::new(&mut session).ask(Command::KeyValue(read)).unwrap();
 //! assert_eq!(reply.rows, 1);
 //! ```
@@ -30,6 +41,7 @@ mod codec;
 mod config;
 #[cfg(test)]
 mod fuzz_tests;
+mod records;
 mod replies;
 mod session;
 

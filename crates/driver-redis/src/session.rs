@@ -1,9 +1,9 @@
 //! The session: what happens between `stage` and the last byte of the answer.
 
 use crate::codec::{self, Garbage, MESSAGE_LIMIT};
-use crate::replies::{Asked, Replies};
+use crate::replies::{Asked, Replies, Wanted};
 use driver::{
-    Admission, Command, Exchange, KernelStamp, KeyValue, OpError, Phase, Reply, Session, Step, Value,
+    Admission, Command, Exchange, Fields, KernelStamp, KeyValue, OpError, Phase, Reply, Session, Step, Value,
     ValueRef,
 };
 use socket::{Buffer, Socket};
@@ -30,7 +30,6 @@ enum Trouble {
     None,
     Statement,
     Transaction,
-    Scan,
     InFlight,
     Closed,
     Io(io::Error),
@@ -73,58 +72,61 @@ impl RedisSession {
     }
 
     #[inline]
-    fn stage_key_value(&mut self, operation: KeyValue<'_>) -> Option<Asked> {
+    fn stage_key_value(&mut self, operation: KeyValue<'_>) {
         let out = self.exchange.out();
         let asked = match operation {
-            KeyValue::Read { key, field: None } => {
-                codec::command(out, 2);
-                codec::part(out, b"HGETALL");
-                codec::part(out, key.as_bytes());
-                Asked::AllFields
-            }
-            KeyValue::Read { key, field: Some(field) } => {
-                codec::command(out, 3);
-                codec::part(out, b"HMGET");
-                codec::part(out, key.as_bytes());
-                codec::part(out, field.as_bytes());
-                Asked::OneField
-            }
-            KeyValue::Update { key, fields } | KeyValue::Insert { key, fields } => {
-                codec::command(out, 2 + 2 * fields.len());
-                codec::part(out, b"HSET");
-                codec::part(out, key.as_bytes());
-                for (name, value) in fields {
-                    codec::part(out, name.as_bytes());
-                    codec::part(out, value.as_bytes());
-                }
+            KeyValue::Read { key, fields, .. } => Asked::Record(stage_read(out, key, fields)),
+            KeyValue::Update { key, fields, .. } => {
+                stage_write(out, key, fields);
                 Asked::Write
             }
-            KeyValue::Delete { key } => {
+            KeyValue::Insert { key, fields, .. } => {
+                stage_write(out, key, fields);
+                codec::command(out, 4);
+                codec::part(out, b"ZADD");
+                codec::part(out, INDEX.as_bytes());
+                codec::number(out, score(key).into());
+                codec::part(out, key.as_bytes());
+                Asked::Insert
+            }
+            KeyValue::Delete { key, .. } => {
                 codec::command(out, 2);
                 codec::part(out, b"DEL");
                 codec::part(out, key.as_bytes());
+                codec::command(out, 3);
+                codec::part(out, b"ZREM");
+                codec::part(out, INDEX.as_bytes());
+                codec::part(out, key.as_bytes());
                 Asked::Delete
             }
-            KeyValue::Scan { .. } => return None,
+            KeyValue::Scan { key, count, fields, .. } => {
+                codec::command(out, 7);
+                codec::part(out, b"ZRANGEBYSCORE");
+                codec::part(out, INDEX.as_bytes());
+                codec::number(out, score(key).into());
+                out.extend_from_slice(b"$4\r\n+inf\r\n$5\r\nLIMIT\r\n$1\r\n0\r\n");
+                codec::number(out, count.into());
+                return self.replies.expect_scan(fields);
+            }
         };
-        Some(asked)
+        self.replies.expect(asked);
     }
 
-    /// Reads until the batch is answered or nothing more is there.
+    /// Reads until all that was sent is answered or nothing more is there. `None`: there is more to be sent.
     #[inline]
-    fn receive(&mut self) -> Poll<Result<(), OpError>> {
+    fn receive(&mut self) -> Option<Poll<Result<(), OpError>>> {
         loop {
             let Some(room) = self.buffer.room(true) else {
-                return self.lose(Outcome::Protocol, Trouble::Garbage(Garbage::TooLong));
+                return Some(self.lose(Outcome::Protocol, Trouble::Garbage(Garbage::TooLong)));
             };
             match self.socket.receive(room) {
-                Ok((0, _)) => return self.lose(Outcome::ConnectionLost, Trouble::Closed),
+                Ok((0, _)) => return Some(self.lose(Outcome::ConnectionLost, Trouble::Closed)),
                 Ok((received, stamp)) => {
                     self.buffer.end += received;
                     self.stamp = stamp;
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Poll::Pending,
-                Err(error) => return self.lose(Outcome::ConnectionLost, Trouble::Io(error)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Some(Poll::Pending),
+                Err(error) => return Some(self.lose(Outcome::ConnectionLost, Trouble::Io(error))),
             }
             match self.replies.consume(self.buffer.received(), self.buffer.start) {
                 Ok((start, whole)) => {
@@ -133,21 +135,70 @@ impl RedisSession {
                         return self.complete();
                     }
                 }
-                Err(garbage) => return self.lose(Outcome::Protocol, Trouble::Garbage(garbage)),
+                Err(garbage) => return Some(self.lose(Outcome::Protocol, Trouble::Garbage(garbage))),
             }
         }
     }
 
     #[inline]
-    fn complete(&mut self) -> Poll<Result<(), OpError>> {
+    fn complete(&mut self) -> Option<Poll<Result<(), OpError>>> {
         // Answers have no numbers: one too many would be taken for the next request's.
         if self.exchange.phase() == Phase::Sending || !self.buffer.unparsed().is_empty() {
-            return self.lose(Outcome::Protocol, Trouble::Garbage(Garbage::Surplus));
+            return Some(self.lose(Outcome::Protocol, Trouble::Garbage(Garbage::Surplus)));
+        }
+        if self.replies.lacks_records() {
+            self.exchange.end_part();
+            self.replies.ask_for_records(self.buffer.received(), self.exchange.out());
+            self.exchange.go_on();
+            return None;
         }
         // Nothing follows the answer, so the last segment that was read carried its last byte.
         let stamp = |realtime_ns| KernelStamp { realtime_ns, upper_bound: false };
         self.exchange.complete(self.stamp.map(stamp));
-        Poll::Ready(self.replies.failure().map_or(Ok(()), Err))
+        Some(Poll::Ready(self.replies.failure().map_or(Ok(()), Err)))
+    }
+}
+
+/// The sorted set of all keys, as YCSB's binding calls it.
+pub(crate) const INDEX: &str = "_indices";
+
+/// A key's place in the index: what Java's `String.hashCode` makes of it, which decides the order of YCSB's scans.
+#[inline]
+pub(crate) fn score(key: &str) -> i32 {
+    key.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(unit.into()))
+}
+
+#[inline]
+fn stage_read(out: &mut Vec<u8>, key: &str, fields: Fields<'_>) -> Wanted {
+    let one;
+    let names = match fields {
+        Fields::All => {
+            codec::command(out, 2);
+            codec::part(out, b"HGETALL");
+            codec::part(out, key.as_bytes());
+            return Wanted::All;
+        }
+        Fields::One(name) => {
+            one = [name];
+            &one[..]
+        }
+        Fields::Named(names) => names,
+    };
+    codec::command(out, 2 + names.len());
+    codec::part(out, b"HMGET");
+    codec::part(out, key.as_bytes());
+    names.iter().for_each(|name| codec::part(out, name.as_bytes()));
+    Wanted::Named(names.len())
+}
+
+#[inline]
+fn stage_write(out: &mut Vec<u8>, key: &str, fields: &[(&str, &str)]) {
+    codec::command(out, 2 + 2 * fields.len());
+    codec::part(out, b"HSET");
+    codec::part(out, key.as_bytes());
+    for (name, value) in fields {
+        codec::part(out, name.as_bytes());
+        codec::part(out, value.as_bytes());
     }
 }
 
@@ -173,30 +224,32 @@ impl Session for RedisSession {
             }
             Admission::Broken => return Err(OpError::lost(Outcome::ConnectionLost)),
         }
-        let asked = match command {
+        match command {
             Command::Ping => {
                 self.exchange.out().extend_from_slice(b"*1\r\n$4\r\nPING\r\n");
-                Asked::Ping
+                self.replies.expect(Asked::Ping);
             }
-            Command::KeyValue(operation) => match self.stage_key_value(operation) {
-                Some(asked) => asked,
-                None => return Err(self.refuse(Trouble::Scan)),
-            },
+            Command::KeyValue(operation) => self.stage_key_value(operation),
             Command::Statement { .. } => return Err(self.refuse(Trouble::Statement)),
             Command::Begin | Command::Commit | Command::Rollback => {
                 return Err(self.refuse(Trouble::Transaction));
             }
-        };
-        self.replies.expect(asked);
+        }
         Ok(())
     }
 
     #[inline]
     fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
-        match self.exchange.advance(!self.replies.is_empty(), &mut self.socket) {
-            Step::Receive => self.receive(),
-            Step::Over(result) => result,
-            Step::Failed(error) => self.lose(Outcome::ConnectionLost, Trouble::Io(error)),
+        loop {
+            match self.exchange.advance(!self.replies.is_empty(), &mut self.socket) {
+                Step::Receive => {
+                    if let Some(result) = self.receive() {
+                        return result;
+                    }
+                }
+                Step::Over(result) => return result,
+                Step::Failed(error) => return self.lose(Outcome::ConnectionLost, Trouble::Io(error)),
+            }
         }
     }
 
@@ -206,10 +259,10 @@ impl Session for RedisSession {
     }
 
     fn value(&self, command: usize, row: usize, column: usize) -> Option<ValueRef<'_>> {
-        if row > 0 || self.exchange.phase() != Phase::Done {
+        if self.exchange.phase() != Phase::Done {
             return None;
         }
-        let (begin, end) = self.replies.value(command, column)?;
+        let Some((begin, end)) = self.replies.value(command, row, column)? else { return Some(Value::Null) };
         let bytes = self.buffer.received().get(begin as usize..end as usize)?;
         std::str::from_utf8(bytes).ok().map(Value::Text)
     }
@@ -233,7 +286,6 @@ impl Session for RedisSession {
                 "transactions are refused: MULTI only queues commands, and nothing can be read before EXEC"
                     .to_owned()
             }
-            Trouble::Scan => "scans are refused: keys of a RESP store have no order".to_owned(),
             Trouble::InFlight => "a command was staged while the batch before it was in flight".to_owned(),
             Trouble::Closed => "the server closed the connection".to_owned(),
             Trouble::Io(error) => error.to_string(),

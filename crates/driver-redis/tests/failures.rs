@@ -1,7 +1,7 @@
 //! What goes wrong, against a real server: every failure has its class, its words, and the right advice on
 //! whether to try again.
 
-use driver::{Command, Conversation, Direct, KeyValue, OpError, Session, Target, TargetUrl};
+use driver::{Command, Conversation, Direct, Fields, KeyValue, OpError, Session, Target, TargetUrl};
 use driver_redis::{RedisSession, RedisTarget};
 use testkit::redis::{Options, server};
 use units::Outcome;
@@ -126,9 +126,10 @@ fn errors_have_their_classes_and_leave_the_session_usable() {
     let Some(server) = server(&Options::default()) else { return };
     let mut session = target(&server.tcp_url()).connect(&[], None).unwrap();
     let fields = [("name", "value")];
-    let write = Command::KeyValue(KeyValue::Insert { key: "key", fields: &fields });
-    let read = Command::KeyValue(KeyValue::Read { key: "text", field: Some("name") });
-    let nothing = Command::KeyValue(KeyValue::Update { key: "key", fields: &[] });
+    let write = Command::KeyValue(KeyValue::Insert { table: "usertable", key: "key", fields: &fields });
+    let read =
+        Command::KeyValue(KeyValue::Read { table: "usertable", key: "text", fields: Fields::One("name") });
+    let nothing = Command::KeyValue(KeyValue::Update { table: "usertable", key: "key", fields: &[] });
 
     server.ask(&["SET", "text", "no hash"]).unwrap();
     server.ask(&["CONFIG", "SET", "maxmemory", "1"]).unwrap();

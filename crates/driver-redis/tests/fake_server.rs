@@ -2,7 +2,7 @@
 
 mod fake;
 
-use driver::{Command, Conversation, Direct, KeyValue, OpError, Reply, Session, Target, Value};
+use driver::{Command, Conversation, Direct, Fields, KeyValue, OpError, Reply, Session, Target, Value};
 use driver_redis::RedisSession;
 use fake::{PING, PONG, expect, fake, let_in};
 use std::io::{Read, Write};
@@ -11,18 +11,21 @@ use std::task::Poll;
 use std::thread::JoinHandle;
 use units::Outcome;
 
-const READ: Command<'_> = Command::KeyValue(KeyValue::Read { key: "k", field: None });
-const READ_ONE: Command<'_> = Command::KeyValue(KeyValue::Read { key: "k", field: Some("f") });
-const WRITE: Command<'_> = Command::KeyValue(KeyValue::Insert { key: "k", fields: &[("f", "v")] });
-const DELETE: Command<'_> = Command::KeyValue(KeyValue::Delete { key: "k" });
+const READ: Command<'_> =
+    Command::KeyValue(KeyValue::Read { table: "usertable", key: "k", fields: Fields::All });
+const READ_ONE: Command<'_> =
+    Command::KeyValue(KeyValue::Read { table: "usertable", key: "k", fields: Fields::One("f") });
+const WRITE: Command<'_> =
+    Command::KeyValue(KeyValue::Insert { table: "usertable", key: "k", fields: &[("f", "v")] });
+const DELETE: Command<'_> = Command::KeyValue(KeyValue::Delete { table: "usertable", key: "k" });
 
 /// As RESP has them.
 fn bytes_of(command: Command<'_>) -> &'static [u8] {
     match command {
         READ => b"*2\r\n$7\r\nHGETALL\r\n$1\r\nk\r\n",
         READ_ONE => b"*3\r\n$5\r\nHMGET\r\n$1\r\nk\r\n$1\r\nf\r\n",
-        WRITE => b"*4\r\n$4\r\nHSET\r\n$1\r\nk\r\n$1\r\nf\r\n$1\r\nv\r\n",
-        DELETE => b"*2\r\n$3\r\nDEL\r\n$1\r\nk\r\n",
+        WRITE => b"*4\r\n$4\r\nHSET\r\n$1\r\nk\r\n$1\r\nf\r\n$1\r\nv\r\n*4\r\n$4\r\nZADD\r\n$8\r\n_indices\r\n$3\r\n107\r\n$1\r\nk\r\n",
+        DELETE => b"*2\r\n$3\r\nDEL\r\n$1\r\nk\r\n*3\r\n$4\r\nZREM\r\n$8\r\n_indices\r\n$1\r\nk\r\n",
         _ => PING,
     }
 }
@@ -120,7 +123,7 @@ fn an_answer_before_its_request_is_sent_loses_the_session() {
     });
     let mut session = fake.target.connect(&[], None).unwrap();
     let long = "x".repeat(64 << 20);
-    let write = KeyValue::Insert { key: "k", fields: &[("f", &long)] };
+    let write = KeyValue::Update { table: "usertable", key: "k", fields: &[("f", &long)] };
     let reply = Direct::new(&mut session).ask(Command::KeyValue(write));
     assert_eq!(reply, Err(OpError::lost(Outcome::Protocol)), "{:?}", session.last_error());
     drop((session, done));
@@ -181,7 +184,7 @@ fn the_words_before_a_server_hangs_up_are_kept() {
 /// A batch of all kinds of answers, in pieces of one byte, each of which the session has seen before the next is sent.
 #[test]
 fn answers_that_come_byte_by_byte_are_the_same() {
-    const ANSWER: &[u8] = b"+PONG\r\n*4\r\n$1\r\nf\r\n$2\r\n\r\n\r\n$1\r\ng\r\n$0\r\n\r\n-WRONGTYPE no\r\n*1\r\n$5\r\nvalue\r\n*1\r\n$-1\r\n:1\r\n:0\r\n*0\r\n";
+    const ANSWER: &[u8] = b"+PONG\r\n*4\r\n$1\r\nf\r\n$2\r\n\r\n\r\n$1\r\ng\r\n$0\r\n\r\n-WRONGTYPE no\r\n*1\r\n$5\r\nvalue\r\n*1\r\n$-1\r\n:1\r\n:1\r\n:0\r\n:0\r\n*0\r\n";
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let target = fake::target(listener.local_addr().unwrap().port(), "");
     let server = std::thread::spawn(move || {

@@ -1,6 +1,6 @@
 //! Values and batches that are larger than every buffer on their way.
 
-use driver::{Command, Conversation, Direct, KeyValue, Session, Target, TargetUrl, Value};
+use driver::{Command, Conversation, Direct, Fields, KeyValue, Session, Target, TargetUrl, Value};
 use driver_redis::{RedisSession, RedisTarget};
 use testkit::alloc::{CountingAlloc, counted};
 use testkit::redis::{Options, server};
@@ -21,8 +21,12 @@ fn values_of_ten_megabytes_come_back_whole_and_cost_no_more_room_the_second_time
         let fields = [("long", text.as_str()), ("short", "s")];
         let mut both = || {
             let mut direct = Direct::new(&mut session);
-            direct.ask(Command::KeyValue(KeyValue::Update { key: "k", fields: &fields })).unwrap();
-            let reply = direct.ask(Command::KeyValue(KeyValue::Read { key: "k", field: None })).unwrap();
+            direct
+                .ask(Command::KeyValue(KeyValue::Update { table: "usertable", key: "k", fields: &fields }))
+                .unwrap();
+            let reply = direct
+                .ask(Command::KeyValue(KeyValue::Read { table: "usertable", key: "k", fields: Fields::All }))
+                .unwrap();
             assert_eq!(reply.rows, 1);
             // Fields come in the store's order, which is none for long values.
             let mut found = [0, 1].map(|column| session.value(0, 0, column));
@@ -47,8 +51,20 @@ fn batches_that_both_sides_must_read_while_they_write() {
             let mut direct = Direct::new(&mut session);
             for _ in 0..8 {
                 let fields = [("f", text.as_str())];
-                direct.stage(Command::KeyValue(KeyValue::Insert { key: "k", fields: &fields })).unwrap();
-                direct.stage(Command::KeyValue(KeyValue::Read { key: "k", field: Some("f") })).unwrap();
+                direct
+                    .stage(Command::KeyValue(KeyValue::Insert {
+                        table: "usertable",
+                        key: "k",
+                        fields: &fields,
+                    }))
+                    .unwrap();
+                direct
+                    .stage(Command::KeyValue(KeyValue::Read {
+                        table: "usertable",
+                        key: "k",
+                        fields: Fields::One("f"),
+                    }))
+                    .unwrap();
             }
             Direct::<RedisSession>::run(direct.exchange()).unwrap();
             for command in (1..16).step_by(2) {
@@ -66,12 +82,20 @@ fn long_batches_and_wide_records_come_back_whole() {
     let names: Vec<String> = (0..5000).map(|number| format!("f{number}")).collect();
     let fields: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), name.as_str())).collect();
     Direct::new(&mut session)
-        .ask(Command::KeyValue(KeyValue::Insert { key: "wide", fields: &fields }))
+        .ask(Command::KeyValue(KeyValue::Insert { table: "usertable", key: "wide", fields: &fields }))
         .unwrap();
     let mut direct = Direct::new(&mut session);
-    direct.stage(Command::KeyValue(KeyValue::Read { key: "wide", field: None })).unwrap();
+    direct
+        .stage(Command::KeyValue(KeyValue::Read { table: "usertable", key: "wide", fields: Fields::All }))
+        .unwrap();
     for name in &names {
-        direct.stage(Command::KeyValue(KeyValue::Read { key: "wide", field: Some(name) })).unwrap();
+        direct
+            .stage(Command::KeyValue(KeyValue::Read {
+                table: "usertable",
+                key: "wide",
+                fields: Fields::One(name),
+            }))
+            .unwrap();
     }
     Direct::<RedisSession>::run(direct.exchange()).unwrap();
     let text = |command, column| match session.value(command, 0, column) {

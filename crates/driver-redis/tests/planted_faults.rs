@@ -4,8 +4,8 @@
 
 use driver::conformance::{self, Fixture};
 use driver::{
-    Administration, Command, ConnectError, Dialect, Execution, Isolation, KernelStamp, KeyValue, OpError,
-    Reply, Session, StatementSpec, Target, TargetUrl, Value, ValueRef,
+    Administration, Command, ConnectError, Dialect, Execution, Fields, Isolation, KernelStamp, KeyValue,
+    OpError, Reply, Session, StatementSpec, Target, TargetUrl, Value, ValueRef,
 };
 use driver_redis::{RedisSession, RedisTarget};
 use std::os::fd::RawFd;
@@ -37,7 +37,8 @@ enum Fault {
     PreparesStatements,
     AcceptsStatements,
     AcceptsTransactions,
-    AcceptsScans,
+    ReadsForScans,
+    ScansOneLess,
     IgnoresIsolation,
     KeepsRefusedBatch,
     AllocatesOnReads,
@@ -122,14 +123,21 @@ fn distorted(fault: Fault, command: Command<'_>) -> Command<'_> {
         return if accepted { Command::Ping } else { command };
     };
     Command::KeyValue(match (fault, operation) {
-        (Fault::ReadsOneFieldOnly, KeyValue::Read { key, field: None }) => {
-            KeyValue::Read { key, field: Some("words") }
+        (Fault::ReadsOneFieldOnly, KeyValue::Read { table, key, fields: Fields::All }) => {
+            KeyValue::Read { table, key, fields: Fields::One("words") }
         }
-        (Fault::UpdatesNothing, KeyValue::Update { key, .. }) => {
-            KeyValue::Update { key, fields: &[("elsewhere", "")] }
+        (Fault::UpdatesNothing, KeyValue::Update { table, key, .. }) => {
+            KeyValue::Update { table, key, fields: &[("elsewhere", "")] }
         }
-        (Fault::DeletesNothing, KeyValue::Delete { .. }) => KeyValue::Delete { key: "elsewhere" },
-        (Fault::AcceptsScans, KeyValue::Scan { key, .. }) => KeyValue::Read { key, field: None },
+        (Fault::DeletesNothing, KeyValue::Delete { table, .. }) => {
+            KeyValue::Delete { table, key: "elsewhere" }
+        }
+        (Fault::ReadsForScans, KeyValue::Scan { table, key, fields, .. }) => {
+            KeyValue::Read { table, key, fields }
+        }
+        (Fault::ScansOneLess, KeyValue::Scan { table, key, count, fields }) => {
+            KeyValue::Scan { table, key, count: count - 1, fields }
+        }
         (_, operation) => operation,
     })
 }
@@ -153,7 +161,11 @@ impl Session for FaultySession {
         let staged = self.inner.stage(distorted(self.fault, command));
         if staged.is_err() && self.fault == Fault::KeepsRefusedBatch {
             // What the suite stages before the command that is refused, and then the suite's own ping.
-            let _ = self.inner.stage(Command::KeyValue(KeyValue::Read { key: "spoilt", field: None }));
+            let _ = self.inner.stage(Command::KeyValue(KeyValue::Read {
+                table: "usertable",
+                key: "spoilt",
+                fields: Fields::All,
+            }));
         }
         staged
     }
@@ -236,7 +248,7 @@ impl Fixture for Planted<'_> {
 }
 
 /// Each fault and the check that must notice it; others may, too.
-const MUST_FAIL: [(Fault, &str); 25] = [
+const MUST_FAIL: [(Fault, &str); 26] = [
     (Fault::ReadsOneFieldOnly, "values of every type come back"),
     (Fault::UpdatesNothing, "values of every type come back"),
     (Fault::DeletesNothing, "rows and changes are counted"),
@@ -253,7 +265,8 @@ const MUST_FAIL: [(Fault, &str); 25] = [
     (Fault::PreparesStatements, "a bad statement fails to connect"),
     (Fault::AcceptsStatements, "an unknown statement is refused"),
     (Fault::AcceptsTransactions, "what the target lacks is refused"),
-    (Fault::AcceptsScans, "a scan keeps its limit"),
+    (Fault::ReadsForScans, "a scan keeps its limit"),
+    (Fault::ScansOneLess, "a scan keeps its limit"),
     (Fault::IgnoresIsolation, "what the target lacks is refused"),
     (Fault::KeepsRefusedBatch, "what the target lacks is refused"),
     (Fault::AllocatesOnReads, "no allocation in steady state"),

@@ -1,6 +1,6 @@
 //! The only syscalls of a request are `send`, `recv` and the caller's own wait.
 
-use driver::{Command, Conversation, Direct, KeyValue, Target, TargetUrl};
+use driver::{Command, Conversation, Direct, Fields, KeyValue, Target, TargetUrl};
 use driver_redis::{RedisSession, RedisTarget};
 use testkit::redis::{Options, server};
 use testkit::syscalls::{Violation, only_syscalls};
@@ -25,11 +25,11 @@ fn all_kinds(session: &mut RedisSession) {
     let (key, fields) = ("a key", [("name", "value"), ("other", "another value")]);
     let requests = [
         Command::Ping,
-        Command::KeyValue(KeyValue::Insert { key, fields: &fields }),
-        Command::KeyValue(KeyValue::Read { key, field: None }),
-        Command::KeyValue(KeyValue::Read { key, field: Some("name") }),
-        Command::KeyValue(KeyValue::Update { key, fields: &fields[..1] }),
-        Command::KeyValue(KeyValue::Delete { key }),
+        Command::KeyValue(KeyValue::Insert { table: "usertable", key, fields: &fields }),
+        Command::KeyValue(KeyValue::Read { table: "usertable", key, fields: Fields::All }),
+        Command::KeyValue(KeyValue::Read { table: "usertable", key, fields: Fields::One("name") }),
+        Command::KeyValue(KeyValue::Update { table: "usertable", key, fields: &fields[..1] }),
+        Command::KeyValue(KeyValue::Delete { table: "usertable", key }),
     ];
     let mut direct = Direct::new(session);
     for request in requests {

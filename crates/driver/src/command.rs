@@ -89,40 +89,58 @@ impl Isolation {
     }
 }
 
+/// Which fields of a record are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fields<'a> {
+    /// All that it has.
+    All,
+    /// The one of this name.
+    One(&'a str),
+    /// Those of these names, in this order.
+    Named(&'a [&'a str]),
+}
+
 /// A key-value operation, for targets without SQL.
 ///
-/// A record has a key and fields with names and values. What the reply says:
+/// A record is in a table and has a key, and fields with names and values. What the reply says:
 ///
 /// | operation | `rows` | `affected` | values |
 /// |---|---|---|---|
 /// | read of all fields | 1, or 0 where there is no such record | 0 | row 0; a column for each field, in the store's order |
-/// | read of one field | 1, or 0 where there is no such record or it lacks the field | 0 | row 0, column 0: the field's |
+/// | read of named fields | 1, or 0 where there is no such record or it has none of them | 0 | row 0; a column for each name, [`Value::Null`] where the record lacks it |
 /// | update, insert | 0 | 1 for the record, however many fields | none |
 /// | delete | 0 | 1, or 0 where there was no such record | none |
 /// | scan | as many records as there were, at most `count` | 0 | a row for each record, columns as for a read |
 ///
 /// Values are [`Value::Text`]; a read that gave no row has none. Whether an update of a missing record, or an insert of one
-/// that is there, is refused, done or a miss is the store's own: the driver's documentation says which. Commands of a
+/// that is there, is refused, done or a miss is the store's own: the driver's documentation says which. So are the order
+/// that scans go by, and what a table is: a store without tables may ignore the name. Commands of a
 /// batch are independent: an error of one leaves the others as they are. Targets of [`crate::Dialect::KeyValue`] refuse
 /// statements, transactions and isolation levels.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum KeyValue<'a> {
-    /// All fields of a record, or one of them.
+    /// Fields of a record.
     Read {
+        /// Where it is.
+        table: &'a str,
         /// The record's key.
         key: &'a str,
-        /// One field's name; all fields when `None`.
-        field: Option<&'a str>,
+        /// Which.
+        fields: Fields<'a>,
     },
     /// Writes fields of a record that exists.
     Update {
+        /// Where it is.
+        table: &'a str,
         /// The record's key.
         key: &'a str,
         /// Names and values of the fields.
         fields: &'a [(&'a str, &'a str)],
     },
-    /// Writes a new record.
+    /// Writes a new record, and makes scans find it.
     Insert {
+        /// Where it shall be.
+        table: &'a str,
         /// The record's key.
         key: &'a str,
         /// Names and values of the fields.
@@ -130,15 +148,21 @@ pub enum KeyValue<'a> {
     },
     /// Removes a record.
     Delete {
+        /// Where it is.
+        table: &'a str,
         /// The record's key.
         key: &'a str,
     },
     /// Up to `count` records from `key` on, in the store's order.
     Scan {
+        /// Where they are.
+        table: &'a str,
         /// The first key.
         key: &'a str,
         /// The most records to return.
         count: u32,
+        /// Which fields of each.
+        fields: Fields<'a>,
     },
 }
 

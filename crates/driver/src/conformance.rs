@@ -210,6 +210,7 @@ fn checks<F: Fixture>() -> Vec<(&'static str, Check<F>)> {
         ("rows and changes are counted", statements::rows_and_changes_are_counted),
         ("a miss touches nothing", statements::misses_touch_nothing),
         ("a scan keeps its limit", key_value::scan_keeps_its_limit),
+        ("records are set up, listed and dropped", key_value::records_are_set_up),
         ("a bad statement fails to connect", statements::bad_statement_fails_to_connect),
         ("administration scripts, queries and loads", statements::administration_works),
         ("a commit is seen by others", transactions::commit_is_seen),

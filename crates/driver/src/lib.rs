@@ -28,15 +28,17 @@ mod conversation;
 mod dialect;
 mod error;
 mod exchange;
+mod records;
 mod target;
 mod url;
 mod value;
 
-pub use command::{Command, Isolation, KeyValue, Results, StatementSpec};
+pub use command::{Command, Fields, Isolation, KeyValue, Results, StatementSpec};
 pub use conversation::{Conversation, Direct};
 pub use dialect::Dialect;
 pub use error::OpError;
 pub use exchange::{Admission, Exchange, Phase, Step};
+pub use records::{EachRecord, Records};
 pub use target::{
     Administration, BulkRows, Canceller, ConnectError, Execution, KernelStamp, Reply, Session, Target,
     TargetFacts,

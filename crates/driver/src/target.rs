@@ -1,6 +1,6 @@
 //! Targets and their sessions.
 
-use crate::{Command, Dialect, Isolation, OpError, StatementSpec, Value, ValueRef};
+use crate::{Command, Dialect, Isolation, OpError, Records, StatementSpec, Value, ValueRef};
 use std::fmt;
 use std::os::fd::RawFd;
 use std::task::Poll;
@@ -198,4 +198,9 @@ pub trait Administration {
     /// # Errors
     /// As [`Administration::script`]; nothing of the call's rows stays.
     fn bulk(&mut self, table: &str, columns: &[&str], rows: &mut BulkRows<'_>) -> Result<u64, ConnectError>;
+
+    /// What takes the place of SQL in targets of [`Dialect::KeyValue`]; `None` in all others.
+    fn records(&mut self) -> Option<&mut dyn Records> {
+        None
+    }
 }

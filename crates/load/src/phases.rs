@@ -60,6 +60,7 @@ fn parse_phase(text: &str) -> Result<Phase, ParsePhasesError> {
         Phase { name: text.to_owned(), duration, rate, sessions: None, mix: None, warm_up: false };
     for word in words {
         match word.split_once('=') {
+            None if word == "warm-up" => phase.warm_up = true,
             Some(("sessions", count)) => {
                 let count = count.parse().ok().filter(|&c| c > 0);
                 phase.sessions =
@@ -68,7 +69,7 @@ fn parse_phase(text: &str) -> Result<Phase, ParsePhasesError> {
             Some(("mix", mix)) => phase.mix = Some(parse_mix(&mix.replace('+', ",")).map_err(fail)?),
             _ => {
                 return Err(fail(format!(
-                    "`{word}`: expected `sessions=N` or `mix=Type=weight+Type=weight`"
+                    "`{word}`: expected `sessions=N`, `mix=Type=weight+Type=weight` or `warm-up`"
                 )));
             }
         }
@@ -212,6 +213,8 @@ mod tests {
         assert_eq!(phases[2].sessions, Some(4));
         assert_eq!(phases[2].mix, Some(vec![("A".into(), 1.0), ("B".into(), 2.0)]));
         assert_eq!(parse_phases("10s").unwrap()[0].rate, None);
+        let warm: Vec<bool> = parse_phases("1s warm-up, 10s").unwrap().iter().map(|p| p.warm_up).collect();
+        assert_eq!(warm, [true, false]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Flags and their texts.
 
+use crate::benchbase::BenchbaseArguments;
 use crate::echo::EchoArguments;
 use crate::gaps::GapsArguments;
 use crate::import::ImportArguments;
@@ -12,7 +13,6 @@ use crate::settings::RunOptions;
 use crate::store::StoreArguments;
 use crate::tell_tale::TellTaleArguments;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 mod examples;
@@ -20,10 +20,10 @@ mod file;
 mod refused;
 
 use examples::{
-    ATTRIBUTE_EXAMPLES, CHECK_EXAMPLES, CLEANUP_EXAMPLES, COMPARE_EXAMPLES, ECHO_EXAMPLES, EXAMPLES,
-    EXPERIMENT_EXAMPLES, EXPORT_EXAMPLES, FLOOR_EXAMPLES, GAPS_EXAMPLES, IMPORT_EXAMPLES, LOAD_EXAMPLES,
-    PREDICTABILITY_EXAMPLES, PROVE_EXAMPLES, REPORT_EXAMPLES, RUN_EXAMPLES, SEARCH_EXAMPLES, STORE_EXAMPLES,
-    TELL_TALE_EXAMPLES,
+    ATTRIBUTE_EXAMPLES, BENCHBASE_EXAMPLES, CHECK_EXAMPLES, CLEANUP_EXAMPLES, COMPARE_EXAMPLES,
+    ECHO_EXAMPLES, EXAMPLES, EXPERIMENT_EXAMPLES, EXPORT_EXAMPLES, FLOOR_EXAMPLES, GAPS_EXAMPLES,
+    IMPORT_EXAMPLES, LOAD_EXAMPLES, PREDICTABILITY_EXAMPLES, PROVE_EXAMPLES, REPORT_EXAMPLES, RUN_EXAMPLES,
+    SEARCH_EXAMPLES, STORE_EXAMPLES, TELL_TALE_EXAMPLES,
 };
 
 /// Options whose values may begin with a minus: `--rate -5/s` is then refused as the rate that it is. None of
@@ -60,7 +60,7 @@ const MAY_BE_NEGATIVE: &[&str] = &[
 /// Parses the command line; exits with help or a one-line error. The lists of targets and workloads in the
 /// help come from the registry.
 pub(crate) fn parse() -> Cli {
-    let words: Vec<OsString> = std::env::args_os().collect();
+    let words = crate::benchbase::spelt_out(std::env::args_os().collect());
     let matches = command().try_get_matches_from(&words).unwrap_or_else(|error| refused::end(&error, &words));
     let matches = match file::expanded(&words, &matches, &command()) {
         Ok(None) => matches,
@@ -166,6 +166,9 @@ pub(crate) enum Command {
     /// Grade truetail, or another load tool, against known truth
     #[command(after_help = PROVE_EXAMPLES)]
     Prove(ProveArguments),
+    /// Do what BenchBase's command line says, from its XML, with its result files (see docs/benchbase.md)
+    #[command(after_help = BENCHBASE_EXAMPLES)]
+    Benchbase(BenchbaseArguments),
     /// The papers' claims: what was published, what comes out here
     #[command(after_help = EXPERIMENT_EXAMPLES)]
     Experiment(ExperimentArguments),

@@ -35,6 +35,7 @@ pub(crate) fn dispatch(arguments: Cli) -> anyhow::Result<Ended> {
         Command::Echo(arguments) => echo::run(&arguments, json),
         Command::Store(arguments) => store::run(&arguments, json),
         Command::Prove(arguments) => prove::run(&arguments, json),
+        Command::Benchbase(arguments) => crate::benchbase::run(&arguments, json),
         Command::Experiment(arguments) => experiment::run(&arguments, json),
     }
 }

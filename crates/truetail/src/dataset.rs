@@ -5,7 +5,7 @@ use crate::output::{self, Progress};
 use crate::registry::{self, Action};
 use crate::settings::{DEFAULT_TARGET, RunOptions};
 use crate::{Ended, commands};
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use driver::{Dialect, Target, TargetUrl};
 use serde_json::json;
 use std::path::Path;
@@ -51,6 +51,12 @@ impl Action for DataSetAction<'_> {
 
     fn with<T: Target, W: Workload>(self, target: &T, workload: W) -> anyhow::Result<Ended> {
         let name = workload.facts().name;
+        // Before anything is written: what the workload can't ask for, nobody needs.
+        workload.statements(target.dialect()).map_err(|reason| {
+            let target = self.options.target.as_deref().unwrap_or(DEFAULT_TARGET);
+            let shown = TargetUrl::parse(target).map_or_else(|_| String::new(), |url| url.to_string());
+            anyhow!("--workload {name} on `{shown}`: {reason}")
+        })?;
         let Some(data) = workload.dataset().filter(|_| target.dialect() != Dialect::Null) else {
             output::note(&format!("{name} needs no data set here"));
             return self.done("none", &[]);

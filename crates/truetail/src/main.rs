@@ -8,6 +8,7 @@
     reason = "flags' documentation is help text: `[:ALPHA]` is no link"
 )]
 
+mod benchbase;
 mod chosen;
 mod cli;
 mod commands;

@@ -105,7 +105,7 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
     },
     TargetEntry {
         schemes: &["redis"],
-        summary: "redis://HOST:PORT/DB or redis:///?socket=PATH; Redis, Valkey, `truetail store`; native, workload noop",
+        summary: "redis://HOST:PORT/DB or redis:///?socket=PATH; Redis, Valkey, `truetail store`; native; ycsb…, noop",
         key_value: true,
         speaks: Some(Protocol::Resp),
         open: |url| Ok(RedisTarget::from_url(url)?.into()),

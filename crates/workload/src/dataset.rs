@@ -11,6 +11,7 @@
 
 mod loading;
 mod marker;
+mod notes;
 
 pub use loading::{Loader, Loading};
 pub use marker::{Status, status};
@@ -141,7 +142,10 @@ pub fn drop_dataset(
     dataset.before_drop(administration)?;
     // Tables first: should this be cut short, the marker still says whose the rest is.
     for table in dataset.tables() {
-        administration.script(&format!("DROP TABLE IF EXISTS {table}"))?;
+        match administration.records() {
+            Some(records) => records.drop_table(table)?,
+            None => administration.script(&format!("DROP TABLE IF EXISTS {table}"))?,
+        }
     }
     marker::forget(administration, &dataset.tables())
 }

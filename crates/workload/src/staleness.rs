@@ -35,8 +35,8 @@
 //! too coarse for short lags or would flood the store during long ones.
 
 use driver::{
-    Administration, Command, ConnectError, Conversation, Dialect, KeyValue, OpError, StatementSpec, Value,
-    ValueType,
+    Administration, Command, ConnectError, Conversation, Dialect, Fields, KeyValue, OpError, StatementSpec,
+    Value, ValueType,
 };
 use std::fmt;
 use std::future::Future;
@@ -209,7 +209,7 @@ impl Probe {
         if self.dialect != Dialect::KeyValue {
             return Ok(());
         }
-        writer.stage(Command::KeyValue(KeyValue::Delete { key: &self.record }))?;
+        writer.stage(Command::KeyValue(KeyValue::Delete { table: &self.table, key: &self.record }))?;
         writer.exchange().await
     }
 
@@ -259,7 +259,11 @@ impl Probe {
         let staged = match self.dialect {
             Dialect::KeyValue => {
                 let (key, text) = (&self.record, version.to_string());
-                writer.stage(Command::KeyValue(KeyValue::Update { key, fields: &[(FIELD, &text)] }))
+                writer.stage(Command::KeyValue(KeyValue::Update {
+                    table: &self.table,
+                    key,
+                    fields: &[(FIELD, &text)],
+                }))
             }
             _ => {
                 let arguments = [Value::Int(version), Value::Text(&self.record)];
@@ -280,7 +284,11 @@ impl Probe {
         let failed = |error| ProbeError::Failed(Side::Reader, error);
         let arguments = [Value::Text(&self.record)];
         let command = match self.dialect {
-            Dialect::KeyValue => Command::KeyValue(KeyValue::Read { key: &self.record, field: Some(FIELD) }),
+            Dialect::KeyValue => Command::KeyValue(KeyValue::Read {
+                table: &self.table,
+                key: &self.record,
+                fields: Fields::One(FIELD),
+            }),
             _ => Command::Statement { index: READ, arguments: &arguments },
         };
         reader.stage(command).map_err(failed)?;

@@ -21,6 +21,8 @@
 //! | `ReadModifyWriteRecord` | begin + select for update; update + commit: 2 exchanges |
 //! | `READ-MODIFY-WRITE` | select; update: 2 exchanges |
 //!
+//! On a store without SQL each of them is one key-value command, or two after each other; see `records.rs`.
+//!
 //! A read, update, delete or read-modify-write that touches no row is a miss. A scan of the mix is not: it covers the
 //! keys strictly between two bounds, and that interval may be empty by its draw. A scan of the CoreWorkload starts at
 //! a key that must exist, so there no row is a miss.
@@ -34,6 +36,8 @@ mod keys;
 mod plan;
 mod pool;
 mod property;
+mod records;
+mod records_dataset;
 mod run;
 mod sql;
 mod tickets;
@@ -48,7 +52,11 @@ use crate::dataset::DataSet;
 use crate::{Operation, Request, Tickets, Workload, WorkloadFacts};
 use driver::{Administration, Conversation, Dialect, OpError, StatementSpec};
 use sql::Layout;
+use std::sync::atomic::{AtomicBool, Ordering};
 use units::Outcome;
+
+/// The table, where there are tables.
+pub(crate) const TABLE: &str = "usertable";
 
 /// A kind of request, across both families.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +73,9 @@ pub(crate) enum Kind {
 pub struct Ycsb {
     config: YcsbConfig,
     layout: Layout,
+    fields: Vec<String>,
+    /// The target has records instead of SQL: decided by whoever asks for the statements, before there are sessions.
+    records: AtomicBool,
     draws: plan::Draws,
     pool: pool::Pool,
     observed: tickets::Observed,
@@ -79,6 +90,8 @@ impl Ycsb {
         config.validate()?;
         Ok(Ycsb {
             layout: Layout::of(&config),
+            fields: sql::field_names(&config),
+            records: AtomicBool::new(false),
             draws: plan::Draws::of(&config),
             pool: pool::Pool::new(config.seed, config.field_length.most),
             observed: tickets::Observed::fresh(&config),
@@ -89,6 +102,13 @@ impl Ycsb {
     /// The parameters.
     pub fn config(&self) -> &YcsbConfig {
         &self.config
+    }
+
+    /// Whether requests are made of key-value commands.
+    #[inline]
+    pub(crate) fn has_records(&self) -> bool {
+        // Relaxed: sessions that are started later see it, and it orders nothing else.
+        self.records.load(Ordering::Relaxed)
     }
 }
 
@@ -109,6 +129,7 @@ impl Workload for Ycsb {
     }
 
     fn statements(&self, dialect: Dialect) -> Result<Vec<StatementSpec>, String> {
+        self.records.store(dialect == Dialect::KeyValue, Ordering::Relaxed);
         sql::statements(&self.config, dialect)
     }
 

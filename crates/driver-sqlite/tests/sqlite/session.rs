@@ -104,7 +104,8 @@ fn errors_have_their_outcomes_and_sqlite_s_words() {
     let error = ask(&mut session, 3).unwrap_err();
     assert_eq!(error, OpError::refused(Outcome::Server));
     assert_eq!(session.last_error().unwrap(), "database or disk is full");
-    let refused = session.stage(Command::KeyValue(KeyValue::Delete { key: "a" })).unwrap_err();
+    let refused =
+        session.stage(Command::KeyValue(KeyValue::Delete { table: "usertable", key: "a" })).unwrap_err();
     assert_eq!(refused, OpError::refused(Outcome::Protocol));
     assert!(session.last_error().unwrap().contains("key-value"));
     assert_eq!(session.descriptor(), None);

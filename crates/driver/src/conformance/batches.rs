@@ -4,7 +4,8 @@ use super::key_value::{self, has_records};
 use super::table::{self, COUNT_FROM, DELETE, INSERT, SELECT};
 use super::{Fixture, connect, ensure, same, speaks_sql, told};
 use crate::{
-    Command, Conversation, Dialect, Direct, Isolation, KeyValue, OpError, Reply, Session, Target, Value,
+    Command, Conversation, Dialect, Direct, Fields, Isolation, KeyValue, OpError, Reply, Session, Target,
+    Value,
 };
 use units::Outcome;
 
@@ -45,7 +46,11 @@ pub(super) fn what_the_target_lacks_is_refused<F: Fixture>(fixture: &F) -> Resul
     }
     let mut session = connect(fixture, &[], None)?;
     if !has_records(fixture) {
-        let read = KeyValue::Read { key: "truetail_conformance", field: None };
+        let read = KeyValue::Read {
+            table: "truetail_conformance",
+            key: "truetail_conformance",
+            fields: Fields::All,
+        };
         return refused_and_usable(&mut session, Command::KeyValue(read));
     }
     for command in [Command::Begin, Command::Commit, Command::Rollback] {

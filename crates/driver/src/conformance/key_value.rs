@@ -2,7 +2,9 @@
 
 use super::batches::exchange;
 use super::{Fixture, connect, ensure, same, told};
-use crate::{Command, Dialect, Direct, KeyValue, OpError, Reply, Session, Target, Value};
+use crate::{
+    Administration, Command, Dialect, Direct, Fields, KeyValue, OpError, Reply, Session, Target, Value,
+};
 use units::Outcome;
 
 /// Whether the target has records instead of tables.
@@ -10,33 +12,35 @@ pub(super) fn has_records<F: Fixture>(fixture: &F) -> bool {
     fixture.target().dialect() == Dialect::KeyValue
 }
 
+const TABLE: &str = "truetail_conformance";
+
 const READ: Reply = Reply { rows: 1, affected: 0 };
 const WRITTEN: Reply = Reply { rows: 0, affected: 1 };
 
-type Fields<'a> = &'a [(&'a str, &'a str)];
+type Written<'a> = &'a [(&'a str, &'a str)];
 
 fn key(number: usize) -> String {
     format!("truetail_conformance{number}")
 }
 
 fn read(key: &str) -> Command<'_> {
-    Command::KeyValue(KeyValue::Read { key, field: None })
+    Command::KeyValue(KeyValue::Read { table: TABLE, key, fields: Fields::All })
 }
 
 fn read_one<'a>(key: &'a str, field: &'a str) -> Command<'a> {
-    Command::KeyValue(KeyValue::Read { key, field: Some(field) })
+    Command::KeyValue(KeyValue::Read { table: TABLE, key, fields: Fields::One(field) })
 }
 
-fn insert<'a>(key: &'a str, fields: Fields<'a>) -> Command<'a> {
-    Command::KeyValue(KeyValue::Insert { key, fields })
+fn insert<'a>(key: &'a str, fields: Written<'a>) -> Command<'a> {
+    Command::KeyValue(KeyValue::Insert { table: TABLE, key, fields })
 }
 
-fn update<'a>(key: &'a str, fields: Fields<'a>) -> Command<'a> {
-    Command::KeyValue(KeyValue::Update { key, fields })
+fn update<'a>(key: &'a str, fields: Written<'a>) -> Command<'a> {
+    Command::KeyValue(KeyValue::Update { table: TABLE, key, fields })
 }
 
 fn delete(key: &str) -> Command<'_> {
-    Command::KeyValue(KeyValue::Delete { key })
+    Command::KeyValue(KeyValue::Delete { table: TABLE, key })
 }
 
 fn ask<S: Session>(session: &mut S, command: Command<'_>) -> Result<Reply, String> {
@@ -115,7 +119,12 @@ pub(super) fn missing_fields<F: Fixture>(fixture: &F) -> Result<(), String> {
         same(reply, Reply::default(), "reply of a read of a field that is not there")?;
         same(session.value(0, 0, 0), None, "the value of a field that is not there")?;
     }
-    Ok(())
+    let both = Fields::Named(&["nothing", "name"]);
+    let first = key(1);
+    let named = Command::KeyValue(KeyValue::Read { table: TABLE, key: &first, fields: both });
+    same(ask(&mut session, named)?, READ, "reply of a read of two fields of which one is there")?;
+    let found = [0, 1, 2].map(|column| session.value(0, 0, column));
+    same(found, [Some(Value::Null), Some(Value::Text("1")), None], "the values of these two fields")
 }
 
 pub(super) fn long_text_comes_back<F: Fixture>(fixture: &F) -> Result<(), String> {
@@ -125,8 +134,8 @@ pub(super) fn long_text_comes_back<F: Fixture>(fixture: &F) -> Result<(), String
     for length in [1_000, 4_095, 4_096, 16_384, 65_535, 65_536, 1_000_000, 3] {
         let text: String = "0123456789abcdefghijklm".chars().cycle().take(length).collect();
         same(ask(&mut session, insert(&key, &[("long", &text)]))?, WRITTEN, "reply of an insert")?;
-        for field in [None, Some("long")] {
-            let command = Command::KeyValue(KeyValue::Read { key: &key, field });
+        for fields in [Fields::All, Fields::One("long"), Fields::Named(&["long"])] {
+            let command = Command::KeyValue(KeyValue::Read { table: TABLE, key: &key, fields });
             same(ask(&mut session, command)?, READ, "reply of a read")?;
             ensure(session.value(0, 0, 0) == Some(Value::Text(&text)), || {
                 format!("{length} bytes of text came back changed")
@@ -264,17 +273,96 @@ pub(super) fn scan_keeps_its_limit<F: Fixture>(fixture: &F) -> Result<(), String
     }
     let mut session = session(fixture, 10)?;
     let first = key(3);
-    let scan = Command::KeyValue(KeyValue::Scan { key: &first, count: 3 });
-    if session.stage(scan).is_err() {
-        return super::batches::refused_and_usable(&mut session, scan);
+    let scan = |count, fields| Command::KeyValue(KeyValue::Scan { table: TABLE, key: &first, count, fields });
+    let three = scan(3, Fields::All);
+    if session.stage(three).is_err() {
+        return super::batches::refused_and_usable(&mut session, three);
     }
     let result = exchange(&mut session, &[]);
     told(result, &session, "scan")?;
-    same(session.reply(0), Reply { rows: 3, affected: 0 }, "reply of a scan")?;
+    three_records(&session, 0)?;
+    // Scans among others, and one that finds nothing of what it wants.
+    let (missing, gone) = (key(50), Reply::default());
+    let batch = [
+        read(&first),
+        scan(3, Fields::One("name")),
+        read(&missing),
+        scan(2, Fields::Named(&["none"])),
+        three,
+        delete(&missing),
+        read(&first),
+    ];
+    let result = exchange(&mut session, &batch);
+    told(result, &session, "scans in a batch")?;
+    let replies: Vec<Reply> = [0, 2, 3, 5, 6].map(|command| session.reply(command)).to_vec();
+    same(replies, vec![READ, gone, gone, gone, READ], "the replies around scans")?;
+    three_records(&session, 1)?;
+    three_records(&session, 4)?;
+    same(values(&session, 6), sorted(&["3"]), "a value behind scans")
+}
+
+fn three_records<S: Session>(session: &S, command: usize) -> Result<(), String> {
+    same(session.reply(command), Reply { rows: 3, affected: 0 }, "reply of a scan")?;
     for row in 0..3 {
-        ensure(session.value(0, row, 0).is_some(), || format!("row {row} of a scan has no value"))?;
+        let found = session.value(command, row, 0);
+        ensure(matches!(found, Some(Value::Text(_))), || format!("row {row} of a scan has {found:?}"))?;
+        same(session.value(command, row, 1), None, "a value past the end of a record")?;
     }
-    same(session.value(0, 3, 0), None, "a value past the end of a scan")
+    same(session.value(command, 0, 0), Some(Value::Text("3")), "the first record of a scan")?;
+    same(session.value(command, 3, 0), None, "a value past the end of a scan")
+}
+
+/// What data sets are made, looked at and dropped by.
+pub(super) fn records_are_set_up<F: Fixture>(fixture: &F) -> Result<(), String> {
+    if !has_records(fixture) {
+        return Ok(());
+    }
+    let mut session = session(fixture, 0)?;
+    let mut administration = fixture.target().administer().map_err(|error| error.to_string())?;
+    let there = |administration: &mut dyn Administration| -> Result<u64, String> {
+        let Some(records) = administration.records() else {
+            return Err("a target of records has none for set-up".to_owned());
+        };
+        records.count(TABLE).map_err(|error| error.to_string())
+    };
+    let before = there(administration.as_mut())?;
+    let keys: Vec<String> = (0..3).map(key).collect();
+    let mut rows = keys.iter();
+    let written = administration.bulk(TABLE, &["key", "name", "words"], &mut |push| {
+        let Some(key) = rows.next() else { return false };
+        push(&[Value::Text(key), Value::Text("a name"), Value::Text("größe")]);
+        true
+    });
+    same(written.map_err(|error| error.to_string())?, 3, "records written in bulk")?;
+    same(there(administration.as_mut())?, before + 3, "records counted")?;
+    same(administration.table_exists(TABLE).ok(), Some(true), "whether the table is there")?;
+    same(ask(&mut session, read(&keys[1]))?, READ, "a read of what was written in bulk")?;
+    same(values(&session, 0), sorted(&["a name", "größe"]), "its values")?;
+    let Some(records) = administration.records() else { return Ok(()) };
+    let told = |error: crate::ConnectError| error.to_string();
+    let mut found = Vec::new();
+    records.keys(TABLE, &mut |key| found.extend(keys.iter().position(|known| known == key))).map_err(told)?;
+    found.sort_unstable();
+    same(found, vec![0, 1, 2], "the keys that are listed")?;
+    let missing = key(50);
+    let mut sizes = Vec::new();
+    let asked: Vec<&str> = vec![&keys[0], &missing, &keys[2]];
+    records.read(TABLE, &asked, &mut |at, fields| sizes.push((at, fields.len()))).map_err(told)?;
+    same(sizes, vec![(0, 2), (1, 0), (2, 2)], "the fields of records that are read")?;
+    records.remove(TABLE, &asked).map_err(told)?;
+    same(records.count(TABLE).map_err(told)?, before + 1, "records left after a removal")?;
+    let topic = "truetail_conformance_notes";
+    for text in ["first", "second"] {
+        records.note(topic, "a note", text).map_err(told)?;
+    }
+    let noted = vec![("a note".to_owned(), "second".to_owned())];
+    same(records.notes(topic).map_err(told)?, noted, "notes")?;
+    records.forget(topic, "a note").map_err(told)?;
+    same(records.notes(topic).map_err(told)?, vec![], "notes that were forgotten")?;
+    same(records.count(TABLE).map_err(told)?, before + 1, "records beside notes")?;
+    records.drop_table(TABLE).map_err(told)?;
+    same(records.count(TABLE).map_err(told)?, 0, "records of a dropped table")?;
+    same(ask(&mut session, read(&keys[1]))?, Reply::default(), "a read of what was dropped")
 }
 
 /// What the checks on allocation do again and again: all kinds of commands, a miss, a batch, an error.

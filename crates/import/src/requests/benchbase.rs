@@ -2,7 +2,7 @@
 //!
 //! The column `Start Time (microseconds)` holds seconds since 1970 with six decimals; the latency is in microseconds, as its
 //! name says. A latency counts from when a terminal took the transaction up, retries and all; how long it lay in the queue of
-//! a rate is in no column.
+//! a rate is in no column, and neither is how it ended. `truetail benchbase` writes such files, too, with columns for both.
 
 use super::lines::{Lines, wrong_line};
 use super::{Gap, Log, Logged, Outputs, PassFacts, Take, YEAR_2000};
@@ -35,6 +35,8 @@ struct Columns {
     latency: usize,
     worker: Option<usize>,
     phase: Option<usize>,
+    /// Of `truetail benchbase`: when it was intended, and how it ended.
+    own: Option<(usize, usize)>,
     count: usize,
 }
 
@@ -49,6 +51,7 @@ impl Columns {
             latency: at("Latency")?,
             worker: at("Worker Id"),
             phase: at("Phase Id"),
+            own: at("truetail Intended Start").zip(at("truetail Outcome")),
             count: names.len(),
         })
     }
@@ -73,15 +76,28 @@ impl Columns {
             Some(at) => text(at).parse().map_err(|_| bad("phase", at))?,
             None => 0,
         };
+        let (intended, outcome) = match self.own {
+            None => (None, Outcome::Ok), // The file does not tell.
+            Some((intended, outcome)) => (
+                Some(text(intended)).filter(|text| !text.is_empty()).map(|text| {
+                    decimal(text, SECOND)
+                        .filter(|at| *at <= start)
+                        .ok_or_else(|| bad("intended start in seconds", intended))
+                }),
+                Outcome::ALL
+                    .into_iter()
+                    .find(|known| known.name() == text(outcome))
+                    .ok_or_else(|| bad("outcome", outcome))?,
+            ),
+        };
         let name = self.name.map(|at| fields[at].clone()).filter(|name| !name.is_empty());
         Ok(take(&Logged {
             operation: name.unwrap_or_else(|| format!("type {}", text(self.index)).into()),
             session: self.worker.map(|at| fields[at].clone()),
-            intended: None,
+            intended: intended.transpose()?,
             sent: Some(start),
             completed: Some(start.checked_add(spent.0).ok_or_else(|| bad("latency in µs", self.latency))?),
-            // The file does not tell.
-            outcome: Outcome::Ok,
+            outcome,
             phase,
         }))
     }
@@ -92,7 +108,8 @@ impl BenchBaseLog {
         BenchBaseLog { files: outputs.files.to_vec() }
     }
 
-    fn file(path: &Path, take: Take<'_>, cut_off: &mut Vec<(String, usize)>) -> Result<(), ImportError> {
+    /// Whether the file has truetail's columns.
+    fn file(path: &Path, take: Take<'_>, cut_off: &mut Vec<(String, usize)>) -> Result<bool, ImportError> {
         let mut lines = Lines::open(path, NAME)?;
         let header =
             lines.next()?.filter(|line| is_header(line.text)).and_then(|line| Columns::of(line.text));
@@ -111,7 +128,7 @@ impl BenchBaseLog {
             let number = line.number;
             columns.take(line.text, take).map_err(|why| wrong_line(NAME, path, number, why))??;
         }
-        Ok(())
+        Ok(columns.own.is_some())
     }
 }
 
@@ -122,14 +139,16 @@ impl Log for BenchBaseLog {
             let hint = "no file was given; hand over `results/….raw.csv`".to_owned();
             return Err(ImportError::Nothing { format: NAME, hint });
         }
+        let mut is_own = true;
         for path in &self.files {
-            BenchBaseLog::file(path, take, &mut cut_off)?;
+            is_own &= BenchBaseLog::file(path, take, &mut cut_off)?;
         }
         Ok(PassFacts {
             stated: ToolReport { tool: Format::BenchBase.tool().to_owned(), ..ToolReport::default() },
             cut_off,
-            gaps: gaps(),
+            gaps: if is_own { Vec::new() } else { gaps() },
             is_wall_time: true,
+            has_schedule: is_own,
             resolution: (MICRO, MICRO),
             ..PassFacts::default()
         })

@@ -140,6 +140,13 @@ Examples:
   truetail experiment tell-tale --again telltale/               look again, run nothing
 Exit codes: 0 done, whatever the cells show; 2 could not be carried out.";
 
+pub(super) const BENCHBASE_EXAMPLES: &str = "\
+Examples:
+  truetail benchbase -b tpcc -c config.xml --create=true --load=true --execute=true -d results
+  truetail benchbase -b ycsb -c config.xml --execute -s 1 -im 1000 -jh histograms.json
+  truetail benchbase -b tpcc -c config.xml --clear --create --load --execute --compat none    by the specification
+Exit codes: 0 done, 2 could not be carried out, 3 the verdict is invalid.";
+
 pub(super) const GAPS_EXAMPLES: &str = "\
 Uses all of each CPU that it looks at: before a measurement, not beside one.
 Examples:

@@ -24,6 +24,7 @@ fn every_command_has_an_example_and_its_exit_codes() {
         "echo",
         "store",
         "prove",
+        "benchbase",
     ];
     for command in commands {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in {help}");

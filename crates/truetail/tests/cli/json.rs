@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use testkit::documented::{Schema, schemas};
 
 /// Documents of commands that are tested in programs of their own, where these are looked at.
-const ELSEWHERE: [&str; 7] = [
+const ELSEWHERE: [&str; 8] = [
+    "truetail.benchbase/1",
     "truetail.store/1",
     "truetail.prove/1",
     "truetail.driver-traps/1",

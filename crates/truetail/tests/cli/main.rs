@@ -2,6 +2,7 @@
 
 mod attributed;
 mod bad_input;
+mod benchbase;
 mod booking;
 mod clients;
 mod compared;

@@ -36,11 +36,10 @@ fn what_needs_sql_is_refused_in_one_line_that_says_what_to_do() {
     let scratch = Scratch::new("redis-refusals");
     let url = server.tcp_url();
     for (verb, more, named) in [
-        ("run", &["-w", "ycsb"][..], &["ycsb", "redis://", "--workload noop"][..]),
-        ("run", &["-w", "ycsb-c"], &["ycsb-c", "redis://", "--workload noop"]),
-        ("load", &["-w", "ycsb"], &["redis://", "--workload noop"]),
-        ("check", &["-w", "ycsb"], &["redis://", "--workload noop"]),
-        ("cleanup", &["-w", "ycsb"], &["redis://", "--workload noop"]),
+        ("run", &["-w", "tpcc"][..], &["tpcc", "redis://", "needs a target with SQL"][..]),
+        ("load", &["-w", "tpcc"], &["tpcc", "redis://", "needs a target with SQL"]),
+        ("check", &["-w", "tpcc"], &["tpcc", "redis://", "needs a target with SQL"]),
+        ("cleanup", &["-w", "tpcc"], &["tpcc", "redis://", "needs a target with SQL"]),
         ("run", &["-p", "mode=select1"], &["select1", "mode=ping"]),
         ("run", &["--isolation", "serializable"], &["serializable", "isolation"]),
     ] {
@@ -49,6 +48,51 @@ fn what_needs_sql_is_refused_in_one_line_that_says_what_to_do() {
     // Nothing was written there, and no recording was begun.
     assert_eq!(server.ask(&["DBSIZE"]).unwrap(), ":0\r\n");
     assert!(!scratch.path("recordings").exists());
+}
+
+#[test]
+fn ycsb_is_loaded_run_checked_and_dropped() {
+    let Some(server) = server(&Options::default()) else { return };
+    let scratch = Scratch::new("redis-ycsb");
+    let url = server.tcp_url();
+    for name in ["ycsb", "ycsb-a", "ycsb-e"] {
+        let truetail = |verb: &str| scratch.truetail(&[verb, &url, "-w", name]);
+        assert!(truetail("check").with_code(1).stdout.contains("load it first"));
+        let loaded = truetail("load").well();
+        assert!(loaded.stderr.contains("1000 rows"), "{loaded:?}");
+        assert!(truetail("load").well().stdout.contains("already there"));
+        scratch.truetail(&brief(&[&url, "-w", name, "-r", "500/s", "-c", "2", "-o", name])).judged();
+        let rows = scratch.rows(name);
+        assert_contiguous(&rows);
+        assert!(rows.len() > 300 && rows.iter().all(|row| row.outcome == "ok"), "{rows:?}");
+        let recording = scratch.recording(name);
+        let end = recording.end().expect("it ended");
+        let holds =
+            |fact: &&(String, String)| fact.0.starts_with("invariant: ") && fact.1.starts_with("holds");
+        assert!(end.facts.iter().filter(holds).count() >= 3, "{:?}", end.facts);
+        truetail("check").well();
+        // What belongs to another workload is named and left alone.
+        let other = if name == "ycsb" { "ycsb-a" } else { "ycsb" };
+        scratch.truetail(&["run", &url, "-w", other, "-o", "other"]).refused(&["hold data set", "ycsb"]);
+        truetail("cleanup").well();
+        assert_eq!(server.ask(&["DBSIZE"]).unwrap(), ":0\r\n");
+    }
+}
+
+#[test]
+fn ycsb_runs_on_the_simulated_store() {
+    let scratch = Scratch::new("store-ycsb");
+    let mut store = scratch.start(&["store", "--resp", "127.0.0.1:0"]);
+    let url = store.wait_for_result("redis").split_whitespace().last().expect("an address").to_owned();
+    for name in ["ycsb-a", "ycsb-e"] {
+        scratch.truetail(&brief(&[&url, "-w", name, "-r", "300/s", "-c", "2", "-o", name])).judged();
+        let rows = scratch.rows(name);
+        assert!(rows.len() > 200 && rows.iter().all(|row| row.outcome == "ok"), "{rows:?}");
+        scratch.truetail(&["check", &url, "-w", name]).well();
+        scratch.truetail(&["cleanup", &url, "-w", name]).well();
+    }
+    store.signal(libc::SIGINT);
+    store.wait().well();
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The tables `truetail_dataset` and `truetail_dataset_parts`.
 
-use super::{DataSet, Marker};
+use super::{DataSet, Marker, notes};
 use driver::{Administration, ConnectError};
 use std::collections::BTreeMap;
 
@@ -120,7 +120,7 @@ pub(super) fn write(
     marker: &Marker,
     tables: &[&str],
 ) -> Result<(), ConnectError> {
-    if !administration.table_exists(TABLE)? {
+    if administration.records().is_none() && !administration.table_exists(TABLE)? {
         // All text: the same words work in every dialect, and numbers come back as they were written.
         administration.script(&format!(
             "CREATE TABLE {TABLE} (workload varchar(190) PRIMARY KEY, scale text NOT NULL, version text NOT NULL, \
@@ -129,6 +129,16 @@ pub(super) fn write(
     }
     delete(administration, tables)?;
     let Marker { workload, scale, version, seed, complete } = marker;
+    if let Some(records) = administration.records() {
+        let columns = [
+            format!("{scale:?}"),
+            version.to_string(),
+            seed.to_string(),
+            complete.to_string(),
+            tables.join(","),
+        ];
+        return notes::write(records, workload, &columns);
+    }
     administration.script(&format!(
         "INSERT INTO {TABLE} (workload, scale, version, seed, complete, tables) \
          VALUES ('{}', '{scale:?}', '{version}', '{seed}', '{complete}', '{}')",
@@ -139,6 +149,9 @@ pub(super) fn write(
 
 /// Removes the markers of `tables`, and the table with the last of them.
 pub(super) fn forget(administration: &mut dyn Administration, tables: &[&str]) -> Result<(), ConnectError> {
+    if administration.records().is_some() {
+        return delete(administration, tables);
+    }
     if !administration.table_exists(TABLE)? {
         return Ok(());
     }
@@ -153,6 +166,10 @@ fn delete(administration: &mut dyn Administration, tables: &[&str]) -> Result<()
     for row in read(administration)? {
         if row.tables.iter().any(|table| tables.contains(&table.as_str())) {
             let workload = row.marker.workload;
+            if let Some(records) = administration.records() {
+                notes::delete(records, &workload)?;
+                continue;
+            }
             forget_parts(administration, &workload)?;
             administration
                 .script(&format!("DELETE FROM {TABLE} WHERE workload = '{}'", quoted(&workload)))?;
@@ -162,6 +179,9 @@ fn delete(administration: &mut dyn Administration, tables: &[&str]) -> Result<()
 }
 
 fn read(administration: &mut dyn Administration) -> Result<Vec<Row>, ConnectError> {
+    if let Some(records) = administration.records() {
+        return notes::read(records)?.iter().map(|row| parse(row)).collect();
+    }
     if !administration.table_exists(TABLE)? {
         return Ok(Vec::new());
     }
@@ -201,18 +221,25 @@ pub(super) fn parts_done(
     dataset: &dyn DataSet,
 ) -> Result<Option<BTreeMap<u32, u64>>, ConnectError> {
     let begun = Marker { complete: false, ..dataset.marker() };
-    if !read(administration)?.iter().any(|row| row.marker == begun) || !administration.table_exists(PARTS)? {
+    let has_records = administration.records().is_some();
+    let is_begun = read(administration)?.iter().any(|row| row.marker == begun);
+    if !is_begun || !(has_records || administration.table_exists(PARTS)?) {
         return Ok(None);
     }
     for table in dataset.tables() {
-        if !administration.table_exists(table)? {
+        // A store's table is there with its first record.
+        if !has_records && !administration.table_exists(table)? {
             return Ok(None);
         }
     }
     let sql = format!("SELECT part, loaded FROM {PARTS} WHERE workload = '{}'", quoted(&begun.workload));
     let mut done = BTreeMap::new();
     let mut is_created = false;
-    for row in administration.query(&sql)? {
+    let rows = match administration.records() {
+        Some(records) => notes::parts(records, &begun.workload)?,
+        None => administration.query(&sql)?,
+    };
+    for row in rows {
         let number = |at: usize| row.get(at)?.as_deref()?.parse::<i64>().ok();
         match (number(0), number(1)) {
             (Some(CREATED), _) => is_created = true,
@@ -230,7 +257,7 @@ pub(super) fn note_created(
     administration: &mut dyn Administration,
     dataset: &dyn DataSet,
 ) -> Result<(), ConnectError> {
-    if !administration.table_exists(PARTS)? {
+    if administration.records().is_none() && !administration.table_exists(PARTS)? {
         administration.script(&format!(
             "CREATE TABLE {PARTS} (name varchar(190) PRIMARY KEY, workload text NOT NULL, part bigint NOT NULL, \
              loaded bigint NOT NULL)"
@@ -256,6 +283,9 @@ fn note(
     rows: u64,
 ) -> Result<(), ConnectError> {
     let workload = dataset.marker().workload;
+    if let Some(records) = administration.records() {
+        return notes::note_part(records, &workload, part, rows);
+    }
     administration.script(&format!(
         "INSERT INTO {PARTS} (name, workload, part, loaded) VALUES ('{part} {0}', '{0}', {part}, {rows})",
         quoted(&workload)
@@ -267,6 +297,9 @@ pub(super) fn forget_parts(
     administration: &mut dyn Administration,
     workload: &str,
 ) -> Result<(), ConnectError> {
+    if let Some(records) = administration.records() {
+        return notes::forget_parts(records, workload);
+    }
     if !administration.table_exists(PARTS)? {
         return Ok(());
     }

@@ -100,10 +100,16 @@ impl<'a> Line<'a> {
 impl Conversation for Line<'_> {
     fn stage(&mut self, command: Command<'_>) -> Result<(), OpError> {
         self.asked = Some(match command {
-            Command::KeyValue(KeyValue::Update { key: "truetail:staleness", fields: [(FIELD, text)] }) => {
-                Asked::Write(text.parse().unwrap())
-            }
-            Command::KeyValue(KeyValue::Read { key: "truetail:staleness", field: Some(FIELD) })
+            Command::KeyValue(KeyValue::Update {
+                key: "truetail:staleness",
+                fields: [(FIELD, text)],
+                ..
+            }) => Asked::Write(text.parse().unwrap()),
+            Command::KeyValue(KeyValue::Read {
+                key: "truetail:staleness",
+                fields: Fields::One(FIELD),
+                ..
+            })
             | Command::Statement { index: READ, arguments: [Value::Text("truetail:staleness")] } => {
                 Asked::Read
             }

@@ -4,7 +4,7 @@ use super::config::{Family, FieldLength, KeyOrder, LengthShape, YcsbConfig};
 use super::keys::KeyText;
 use super::plan::LengthDraw;
 use super::sql::field_names;
-use super::{Kind, Ycsb};
+use super::{Kind, Ycsb, records_dataset};
 use crate::dataset::{CheckResult, DataSet, Marker};
 use driver::{Administration, ConnectError, Dialect, Value};
 
@@ -29,7 +29,7 @@ impl DataSet for Ycsb {
     }
 
     fn tables(&self) -> Vec<&'static str> {
-        vec!["usertable"]
+        vec![super::TABLE]
     }
 
     fn rows(&self) -> u64 {
@@ -38,7 +38,7 @@ impl DataSet for Ycsb {
 
     fn create(&self, administration: &mut dyn Administration, dialect: Dialect) -> Result<(), ConnectError> {
         if dialect == Dialect::KeyValue {
-            return Err(ConnectError::permanent(format!("{}: its data set needs SQL", self.config.name)));
+            return Ok(()); // the first record makes it
         }
         administration.script(&schema(&self.config, dialect))
     }
@@ -65,6 +65,9 @@ impl DataSet for Ycsb {
         _dialect: Dialect,
     ) -> Result<(), ConnectError> {
         let (from, to) = self.range_of(part);
+        if let Some(records) = administration.records() {
+            return records_dataset::empty(&self.config, records, from, to);
+        }
         if self.config.family == Family::Mix {
             return administration
                 .script(&format!("DELETE FROM usertable WHERE ycsb_key >= {from} AND ycsb_key < {to}"));
@@ -89,6 +92,9 @@ impl DataSet for Ycsb {
         administration: &mut dyn Administration,
         _dialect: Dialect,
     ) -> Result<Vec<CheckResult>, ConnectError> {
+        if let Some(records) = administration.records() {
+            return self.check_records(records);
+        }
         Ok(vec![
             self.check_count(administration)?,
             self.check_originals(administration)?,
@@ -116,6 +122,7 @@ impl Ycsb {
         columns.extend(fields.iter().map(String::as_str));
         let seed = self.config.seed.derive("ycsb/load");
         let lengths = LengthDraw::of_fields(self.config.field_length);
+        let has_records = administration.records().is_some();
         let mut number = from;
         administration.bulk("usertable", &columns, &mut |push| {
             if number == to {
@@ -123,11 +130,11 @@ impl Ycsb {
                 return false;
             }
             let mut rng = seed.at(number);
-            let key_text = KeyText::of(&self.config, number);
+            let key_text = records_dataset::key(&self.config, number);
             let mut row = Vec::with_capacity(columns.len());
             row.push(match self.config.family {
-                Family::Mix => Value::Int(number as i64),
-                Family::Core => Value::Text(key_text.as_str()),
+                Family::Mix if !has_records => Value::Int(number as i64),
+                Family::Mix | Family::Core => Value::Text(key_text.as_str()),
             });
             for _ in 0..self.config.fields {
                 let length = lengths.draw(&mut rng);
@@ -145,6 +152,10 @@ impl Ycsb {
 
     fn check_count(&self, administration: &mut dyn Administration) -> Result<CheckResult, ConnectError> {
         let found = number(administration, "SELECT count(*) FROM usertable")?;
+        Ok(self.judge_count(found))
+    }
+
+    pub(super) fn judge_count(&self, found: u64) -> CheckResult {
         let loaded = self.config.records;
         let growth = self.growth();
         let least = if self.decays() { 0 } else { loaded };
@@ -153,11 +164,11 @@ impl Ycsb {
             Some(most) => format!("at most {most} more expected"),
             None => "growth is what the mix asks for".to_owned(),
         };
-        Ok(CheckResult {
+        CheckResult {
             name: "usertable has its rows".to_owned(),
             passed,
             detail: format!("{found} rows, {loaded} loaded, {limit}"),
-        })
+        }
     }
 
     /// How many inserted rows may be left: none of the mix's deletes waits longer; `None` when inserts prevail.
@@ -183,12 +194,17 @@ impl Ycsb {
             }
             Family::Core => self.count_text_keys(administration)?,
         };
+        Ok(self.judge_originals(found))
+    }
+
+    pub(super) fn judge_originals(&self, found: u64) -> CheckResult {
+        let loaded = self.config.records;
         let note = if self.decays() { "; compat=benchbase deletes them by design" } else { "" };
-        Ok(CheckResult {
+        CheckResult {
             name: "no loaded key is missing".to_owned(),
             passed: found == loaded || (self.decays() && found < loaded),
             detail: format!("{found} of {loaded} keys{note}"),
-        })
+        }
     }
 
     fn count_text_keys(&self, administration: &mut dyn Administration) -> Result<u64, ConnectError> {
@@ -205,20 +221,24 @@ impl Ycsb {
     }
 
     fn check_fields(&self, administration: &mut dyn Administration) -> Result<CheckResult, ConnectError> {
-        let FieldLength { most, .. } = self.config.field_length;
-        let least = shortest(self.config.field_length);
+        let (least, most) = field_lengths(&self.config);
         let wrong: Vec<String> = field_names(&self.config)
             .iter()
             .map(|field| format!("{field} IS NULL OR length({field}) < {least} OR length({field}) > {most}"))
             .collect();
         let sql = format!("SELECT count(*) FROM usertable WHERE {}", wrong.join(" OR "));
         let found = number(administration, &sql)?;
+        Ok(self.judge_fields(found))
+    }
+
+    pub(super) fn judge_fields(&self, found: u64) -> CheckResult {
+        let (least, most) = field_lengths(&self.config);
         let length = if least == most { most.to_string() } else { format!("{least} to {most}") };
-        Ok(CheckResult {
+        CheckResult {
             name: "every field has a value of its length".to_owned(),
             passed: found == 0,
             detail: format!("{found} rows with a field that is null or not {length} characters long"),
-        })
+        }
     }
 }
 
@@ -228,8 +248,10 @@ fn key_list(config: &YcsbConfig, from: u64, to: u64) -> String {
     keys.join(",")
 }
 
-fn shortest(length: FieldLength) -> u32 {
-    if length.shape == LengthShape::Constant { length.most } else { length.least }
+/// The least and the most characters of a field.
+pub(super) fn field_lengths(config: &YcsbConfig) -> (u32, u32) {
+    let FieldLength { least, most, shape } = config.field_length;
+    (if shape == LengthShape::Constant { most } else { least }, most)
 }
 
 fn schema(config: &YcsbConfig, dialect: Dialect) -> String {

@@ -29,6 +29,16 @@ impl KeyText {
         KeyText::format(shown, config.zero_padding)
     }
 
+    /// The key of the mix's record `number`, where keys are text.
+    pub(crate) fn of_mix(number: u64) -> KeyText {
+        KeyText::format(number, 10)
+    }
+
+    /// The number behind a key of the mix, or one that is ordered.
+    pub(crate) fn number_of(key: &str) -> Option<u64> {
+        std::str::from_utf8(PREFIX).ok().and_then(|prefix| key.strip_prefix(prefix))?.parse().ok()
+    }
+
     fn format(mut number: u64, padding: usize) -> KeyText {
         let mut digits = [b'0'; DIGITS];
         let mut first = DIGITS;
@@ -79,6 +89,7 @@ mod tests {
             let padding_or_one = padding.max(1);
             let key = KeyText::format(number, padding);
             prop_assert_eq!(key.as_str(), format!("user{number:0padding_or_one$}"));
+            prop_assert_eq!(KeyText::number_of(key.as_str()), Some(number));
         }
     }
 }

@@ -7,13 +7,16 @@ use driver::{Command, Conversation, OpError, Reply, Value};
 use units::Outcome;
 
 /// Fields whose arguments fit the smaller array; YCSB's default.
-const FIELDS_USUAL: usize = 10;
+pub(super) const FIELDS_USUAL: usize = 10;
 
 pub(crate) async fn run<C: Conversation>(
     ycsb: &Ycsb,
     plan: &Plan,
     conversation: &mut C,
 ) -> Result<Outcome, OpError> {
+    if ycsb.has_records() {
+        return super::records::run(ycsb, plan, conversation).await;
+    }
     match plan.kind {
         Kind::Read => {
             stage_key(ycsb, plan, ycsb.layout.read + plan.read_field, conversation)?;
@@ -112,7 +115,7 @@ async fn read_then_update<C: Conversation>(
     single(conversation).await
 }
 
-fn verdict(reply: Reply) -> Outcome {
+pub(super) fn verdict(reply: Reply) -> Outcome {
     if reply.touched() { Outcome::Ok } else { Outcome::Miss }
 }
 

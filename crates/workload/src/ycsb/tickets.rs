@@ -1,10 +1,10 @@
 //! What depends on all earlier requests: keys to insert and keys to delete.
 
-use super::Kind;
 use super::config::{Family, YcsbConfig};
 use super::keys::KeyText;
+use super::{Kind, records_dataset};
 use crate::{OpId, Tickets};
-use driver::Administration;
+use driver::{Administration, ConnectError};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -130,6 +130,12 @@ pub(crate) fn observe(
 }
 
 fn observe_mix(config: &YcsbConfig, administration: &mut dyn Administration) -> Result<Observed, String> {
+    if let Some(records) = administration.records() {
+        let there = records_dataset::numbers_from(records, config.records).map_err(|e| said(config, &e))?;
+        let above = there.last().map_or(0, |key| key + 1);
+        let own = there.into_iter().filter(|key| config.owns(*key)).take(LEFTOVERS_MOST).collect();
+        return Ok(Observed::free_from(config, config.records.max(above), own));
+    }
     let highest = numbers(config, administration, "SELECT max(ycsb_key) FROM usertable")?;
     let leftovers = numbers(
         config,
@@ -145,9 +151,15 @@ fn observe_mix(config: &YcsbConfig, administration: &mut dyn Administration) -> 
 }
 
 fn observe_core(config: &YcsbConfig, administration: &mut dyn Administration) -> Result<Observed, String> {
-    let present = numbers(config, administration, "SELECT count(*) FROM usertable")?;
+    let present = match administration.records() {
+        Some(records) => records.count(super::TABLE).map_err(|e| said(config, &e))?,
+        None => {
+            let counted = numbers(config, administration, "SELECT count(*) FROM usertable")?;
+            counted.first().copied().unwrap_or(0)
+        }
+    };
     // With as many rows, no free number can lie below; numbers above exist only where inserts failed.
-    let mut next = config.records.max(present.first().copied().unwrap_or(0));
+    let mut next = config.records.max(present);
     if next == config.records {
         return Ok(Observed::fresh(config));
     }
@@ -163,13 +175,21 @@ fn highest_present(
     administration: &mut dyn Administration,
     from: u64,
 ) -> Result<Option<u64>, String> {
+    if let Some(records) = administration.records() {
+        let highest = records_dataset::highest_present(config, records, from, from + PROBED);
+        return highest.map_err(|e| said(config, &e));
+    }
     let keys: Vec<KeyText> = (from..from + PROBED).map(|number| KeyText::of(config, number)).collect();
     let list: Vec<String> = keys.iter().map(|key| format!("'{}'", key.as_str())).collect();
     let sql = format!("SELECT ycsb_key FROM usertable WHERE ycsb_key IN ({})", list.join(","));
-    let rows = administration.query(&sql).map_err(|error| format!("{}: {error}", config.name))?;
+    let rows = administration.query(&sql).map_err(|error| said(config, &error))?;
     let present: HashSet<&str> = rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
     let highest = keys.iter().rposition(|key| present.contains(key.as_str()));
     Ok(highest.map(|index| from + index as u64))
+}
+
+fn said(config: &YcsbConfig, error: &ConnectError) -> String {
+    format!("{}: {error}", config.name)
 }
 
 fn numbers(
@@ -177,7 +197,7 @@ fn numbers(
     administration: &mut dyn Administration,
     sql: &str,
 ) -> Result<Vec<u64>, String> {
-    let rows = administration.query(sql).map_err(|error| format!("{}: {error}", config.name))?;
+    let rows = administration.query(sql).map_err(|error| said(config, &error))?;
     rows.iter()
         .filter_map(|row| row.first()?.as_deref())
         .map(|text| text.parse().map_err(|_| format!("{}: `{text}` in usertable is not a key", config.name)))
