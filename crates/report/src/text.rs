@@ -16,6 +16,7 @@ mod paint;
 mod predictability;
 pub(crate) mod prove;
 mod repeats;
+mod retries;
 mod scopes;
 mod server_log;
 mod sheet;
@@ -261,11 +262,8 @@ impl Page<'_> {
                 shown.then(|| format!("{} {} ({})", class.name(), count(n), percent(n, counts.total)))
             })
             .collect();
-        let retried = match counts.retried {
-            0 => String::new(),
-            n => format!("   retried {} ({} in vain)", count(n), count(counts.gave_up)),
-        };
-        self.line(&format!("outcomes: {}{retried}", by_class.join("   ")));
+        self.line(&format!("outcomes: {}", by_class.join("   ")));
+        self.retries();
         self.line("");
     }
 
@@ -331,7 +329,7 @@ impl Page<'_> {
         let has_response = self.summary(Measure::Response).is_some();
         let measure = if has_response { Measure::Response } else { Measure::Service };
         let shown = &scopes[..scopes.len().min(MOST_ROWS)];
-        self.text.push_str(&scopes::table(kind, measure, shown, self.width).render(&self.paint, self.width));
+        self.text.push_str(&scopes::table(kind, measure, shown).render(&self.paint, self.width));
         if scopes.len() > shown.len() {
             self.line(&format!("… {} more in the report", scopes.len() - shown.len()));
         }

@@ -55,19 +55,15 @@ pub(crate) fn setting(header: &RunHeader, name: &str, value: &str) -> String {
     word.to_owned()
 }
 
-/// What was tried again: `12 of 4,000 requests were tried again, 15 times in all inside of their times; 2 of them failed all
-/// the same`.
+/// What was tried again: `10 requests, 19 times inside of their times, 1 of them in vain`.
 pub(crate) fn retries(counts: &Counts) -> String {
-    let were = if counts.retried == 1 { "request was" } else { "requests were" };
-    let gave_up = match counts.gave_up {
-        0 => "all came to an end".to_owned(),
-        n => format!("{} of them failed all the same", count(n)),
+    let requests = if counts.retried == 1 { "request" } else { "requests" };
+    let times = if counts.retries == 1 { "once" } else { &format!("{} times", count(counts.retries)) };
+    let in_vain = match counts.gave_up {
+        0 => String::new(),
+        n => format!(", {} of them in vain", count(n)),
     };
-    format!(
-        "retries: {} {were} tried again, {} times in all, inside of their times; {gave_up}",
-        count(counts.retried),
-        count(counts.retries)
-    )
+    format!("{} {requests}, {times} inside of their times{in_vain}", count(counts.retried))
 }
 
 /// Up to where to believe. An invalid run has no bound: nothing of it is to be used.

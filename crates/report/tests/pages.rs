@@ -9,7 +9,7 @@ use units::{Nanos, format_nanos};
 
 const OPTIONS: TextOptions = TextOptions { width: 100, colour: false };
 const WIDEST: usize = 110;
-const LONGEST: usize = 70;
+const LONGEST: usize = 72;
 
 fn all() -> [(&'static str, Analysis); 4] {
     [

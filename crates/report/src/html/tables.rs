@@ -53,7 +53,7 @@ fn outcomes(analysis: &Analysis) -> String {
     table.row(&["all".to_owned(), String::new(), count(counts.total), String::new()]);
     let retries = match counts.retried {
         0 => String::new(),
-        _ => format!("<p class=\"note\">{}.</p>\n", text(&crate::words::retries(counts))),
+        _ => format!("<p class=\"note\">Tried again: {}.</p>\n", text(&crate::words::retries(counts))),
     };
     table.finish() + &retries
 }

@@ -18,31 +18,11 @@ fn estimate(scope: &ScopeSummary, measure: Measure, q: Quantile) -> Option<Strin
     quantiles.iter().find(|(p, _)| *p == q).map(|(_, e)| estimate_point(e))
 }
 
-/// What was tried again has a column where there is room for one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Retries {
-    Shown,
-    LeftOut,
-}
-
 /// Quantiles that no scope carries have no column.
-pub(super) fn table(kind: &str, measure: Measure, scopes: &[&ScopeSummary], width: usize) -> Table {
-    if scopes.iter().any(|s| s.counts.retried > 0) {
-        let table = with(kind, measure, scopes, Retries::Shown);
-        if table.fits(width) {
-            return table;
-        }
-    }
-    with(kind, measure, scopes, Retries::LeftOut)
-}
-
-fn with(kind: &str, measure: Measure, scopes: &[&ScopeSummary], retries: Retries) -> Table {
+pub(super) fn table(kind: &str, measure: Measure, scopes: &[&ScopeSummary]) -> Table {
     let mut shown = SHOWN.map(|i| Quantile::PRINTED[i]).to_vec();
     shown.retain(|q| scopes.iter().any(|s| estimate(s, measure, *q).is_some()));
     let mut head = vec![format!("{kind} ({})", measure.name()), "requests".to_owned(), "not ok".to_owned()];
-    if retries == Retries::Shown {
-        head.push("retried (in vain)".to_owned());
-    }
     head.extend(shown.iter().map(|q| q.name()));
     head.push("max".to_owned());
     let mut table = Table::new(head);
@@ -51,9 +31,6 @@ fn with(kind: &str, measure: Measure, scopes: &[&ScopeSummary], retries: Retries
         let ok: u64 = scope.counts.outcomes.iter().filter(|(o, _)| is_ok(o)).map(|(_, n)| n).sum();
         let total = scope.counts.total;
         let mut row = vec![scope.name.clone(), count(total), count(total.saturating_sub(ok))];
-        if retries == Retries::Shown {
-            row.push(format!("{} ({})", count(scope.counts.retried), count(scope.counts.gave_up)));
-        }
         let absent = || "–".to_owned();
         row.extend(shown.iter().map(|q| estimate(scope, measure, *q).unwrap_or_else(absent)));
         row.push(summary(scope, measure).map_or_else(absent, super::longest));
