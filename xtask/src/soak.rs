@@ -13,7 +13,7 @@ const LOADS: [(&str, &[&str]); 2] = [
 ];
 
 /// Crates with fuzz targets: tests whose names begin with `fuzz_`.
-const FUZZED: [&str; 13] = [
+const FUZZED: [&str; 14] = [
     "benchbase",
     "record",
     "driver",

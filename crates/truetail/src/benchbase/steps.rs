@@ -98,7 +98,7 @@ pub(super) fn options(configuration: &Configuration, behaviour: Behaviour) -> Ru
     options.loaders = configuration.loaders;
     options.isolation = Some(configuration.isolation.to_owned());
     options.sessions = Some(configuration.terminals);
-    options.retries = Some(configuration.retries);
+    options.retry = Some(configuration.retries.to_string());
     options.seed = configuration.seed;
     options
 }
