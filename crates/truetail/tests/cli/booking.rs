@@ -155,7 +155,10 @@ fn on_nothing_and_by_mistake() {
     refused(&["null:", "-w", "epinions", "-p", "pairs=all"], &["--workload epinions", "random, existing"]);
     refused(&["null:", "-w", "epinions", "--scale", "0.0001"], &["scale 0.0001 must be in"]);
     refused(&["null:", "-w", "seats", "--mix", "FindSeats=1"], &["FindSeats"]);
-    refused(&["null:", "-w", "smallbank", "-p", "hotspots=1%,9%"], &["--workload smallbank", "did you mean `hotspot`?"]);
+    refused(
+        &["null:", "-w", "smallbank", "-p", "hotspots=1%,9%"],
+        &["--workload smallbank", "did you mean `hotspot`?"],
+    );
     refused(&["null:", "-w", "smallbank", "-p", "hotspot=1%"], &["hotspot=1%", "such as `100,90%`"]);
     refused(&["null:", "-w", "tatp", "-p", "keys=zipf"], &["--workload tatp", "`nurand` or `uniform`"]);
     refused(&["null:", "-w", "tatp", "--mix", "GetAcessData=1"], &["did you mean `GetAccessData`?"]);
