@@ -4,7 +4,7 @@ use super::arguments::Wish;
 use crate::chosen::AnyWorkload;
 use crate::dataset::{OnIncomplete, ensure};
 use crate::output;
-use crate::registry::Action;
+use crate::registry::{self, Action};
 use anyhow::bail;
 use driver::{Dialect, Target, TargetUrl};
 use std::path::Path;
@@ -13,7 +13,7 @@ use workload::dataset::{Status, drop_dataset, status};
 
 /// A database file that is not there is made by loading alone.
 pub(super) fn require_file(url: &TargetUrl, wish: &Wish, workload: &AnyWorkload) -> anyhow::Result<()> {
-    let is_missing = url.scheme == "sqlite" && !Path::new(&url.path).exists();
+    let is_missing = registry::driver_of(url)?.file && !Path::new(&url.path).exists();
     if is_missing && !wish.load && workload.dataset().is_some() {
         bail!("target `{url}`: there is no such file; --create=true --load=true makes it");
     }
