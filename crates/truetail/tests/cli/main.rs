@@ -39,3 +39,4 @@ mod tell_tale_database;
 mod terminal;
 mod tpcc;
 mod truth;
+mod ycsb;

@@ -43,31 +43,35 @@ pub(super) fn empty(
     from: u64,
     to: u64,
 ) -> Result<(), ConnectError> {
-    each_batch(config, (from, to), &mut |_, keys| records.remove(super::TABLE, keys))
+    each_batch(config, (from, to), &mut |_, keys| records.remove(config.table, keys))
 }
 
-/// The highest of the record numbers in `from..to` that is there.
-pub(super) fn highest_present(
+/// Those of the record numbers in `from..to` that are there, in their order.
+pub(super) fn numbers_present(
     config: &YcsbConfig,
     records: &mut dyn Records,
     from: u64,
     to: u64,
-) -> Result<Option<u64>, ConnectError> {
-    let mut highest = None;
+) -> Result<Vec<u64>, ConnectError> {
+    let mut found = Vec::new();
     each_batch(config, (from, to), &mut |first, keys| {
-        records.read(super::TABLE, keys, &mut |at, fields| {
+        records.read(config.table, keys, &mut |at, fields| {
             if !fields.is_empty() {
-                highest = Some(first + at as u64);
+                found.push(first + at as u64);
             }
         })
     })?;
-    Ok(highest)
+    Ok(found)
 }
 
 /// The numbers of the mix's records from `from` on that are there, in their order.
-pub(super) fn numbers_from(records: &mut dyn Records, from: u64) -> Result<Vec<u64>, ConnectError> {
+pub(super) fn numbers_from(
+    config: &YcsbConfig,
+    records: &mut dyn Records,
+    from: u64,
+) -> Result<Vec<u64>, ConnectError> {
     let mut numbers = Vec::new();
-    records.keys(super::TABLE, &mut |key| {
+    records.keys(config.table, &mut |key| {
         numbers.extend(KeyText::number_of(key).filter(|number| *number >= from));
     })?;
     numbers.sort_unstable();
@@ -77,7 +81,7 @@ pub(super) fn numbers_from(records: &mut dyn Records, from: u64) -> Result<Vec<u
 impl Ycsb {
     /// As the checks in SQL: all rows, the loaded keys, the fields.
     pub(super) fn check_records(&self, records: &mut dyn Records) -> Result<Vec<CheckResult>, ConnectError> {
-        let count = records.count(super::TABLE)?;
+        let count = records.count(self.config.table)?;
         let (mut originals, mut wrong) = (0, 0);
         let mut look = |fields: &[(String, String)], is_original: bool| {
             originals += u64::from(is_original && !fields.is_empty());
@@ -85,7 +89,7 @@ impl Ycsb {
         };
         let loaded = (0, self.config.records);
         each_batch(&self.config, loaded, &mut |_, keys| {
-            records.read(super::TABLE, keys, &mut |_, fields| look(fields, true))
+            records.read(self.config.table, keys, &mut |_, fields| look(fields, true))
         })?;
         // What runs have inserted.
         let mut known = std::collections::HashSet::new();
@@ -94,7 +98,7 @@ impl Ycsb {
             Ok(())
         })?;
         let mut inserted = Vec::new();
-        records.keys(super::TABLE, &mut |key| {
+        records.keys(self.config.table, &mut |key| {
             if !known.contains(key) {
                 inserted.push(key.to_owned());
             }
@@ -102,7 +106,7 @@ impl Ycsb {
         for keys in inserted.chunks(TOGETHER) {
             let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
             // A key of the index without its record is as wrong as a record without its fields.
-            records.read(super::TABLE, &keys, &mut |_, fields| {
+            records.read(self.config.table, &keys, &mut |_, fields| {
                 wrong += u64::from(!self.is_sound(fields));
             })?;
         }
@@ -111,9 +115,9 @@ impl Ycsb {
 
     fn is_sound(&self, fields: &[(String, String)]) -> bool {
         let (least, most) = field_lengths(&self.config);
-        let fits = |name: &String| {
+        let fits = |name: &&'static str| {
             let value =
-                fields.iter().find(|(found, _)| found == name).map(|(_, value)| value.chars().count());
+                fields.iter().find(|(found, _)| found == *name).map(|(_, value)| value.chars().count());
             value.is_some_and(|length| (least as usize..=most as usize).contains(&length))
         };
         self.fields.len() == fields.len() && self.fields.iter().all(fits)
