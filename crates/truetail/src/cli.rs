@@ -12,6 +12,7 @@ use crate::registry::{FILE_SUMMARY, TARGETS, WORKLOADS};
 use crate::settings::RunOptions;
 use crate::store::StoreArguments;
 use crate::tell_tale::TellTaleArguments;
+use crate::ycsb::YcsbArguments;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -23,7 +24,7 @@ use examples::{
     ATTRIBUTE_EXAMPLES, BENCHBASE_EXAMPLES, CHECK_EXAMPLES, CLEANUP_EXAMPLES, COMPARE_EXAMPLES,
     ECHO_EXAMPLES, EXAMPLES, EXPERIMENT_EXAMPLES, EXPORT_EXAMPLES, FLOOR_EXAMPLES, GAPS_EXAMPLES,
     IMPORT_EXAMPLES, LOAD_EXAMPLES, PREDICTABILITY_EXAMPLES, PROVE_EXAMPLES, REPORT_EXAMPLES, RUN_EXAMPLES,
-    SEARCH_EXAMPLES, STORE_EXAMPLES, TELL_TALE_EXAMPLES,
+    SEARCH_EXAMPLES, STORE_EXAMPLES, TELL_TALE_EXAMPLES, YCSB_EXAMPLES,
 };
 
 /// Options whose values may begin with a minus: `--rate -5/s` is then refused as the rate that it is. None of
@@ -169,6 +170,9 @@ pub(crate) enum Command {
     /// Do what BenchBase's command line says, from its XML, with its result files (see docs/benchbase.md)
     #[command(after_help = BENCHBASE_EXAMPLES)]
     Benchbase(BenchbaseArguments),
+    /// YCSB's command line, answered in YCSB's text: `load` and `run` of its CoreWorkload
+    #[command(after_help = YCSB_EXAMPLES)]
+    Ycsb(YcsbArguments),
     /// The papers' claims: what was published, what comes out here
     #[command(after_help = EXPERIMENT_EXAMPLES)]
     Experiment(ExperimentArguments),

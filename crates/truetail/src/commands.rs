@@ -21,6 +21,7 @@ pub(crate) fn dispatch(arguments: Cli) -> anyhow::Result<Ended> {
     let json = arguments.json;
     match arguments.command {
         Command::Run(arguments) => run_command(arguments, json),
+        Command::Ycsb(arguments) => crate::ycsb::run(&arguments, json),
         Command::Load(arguments) => dataset::run(Verb::Load, arguments, json),
         Command::Check(arguments) => dataset::run(Verb::Check, arguments, json),
         Command::Cleanup(arguments) => dataset::run(Verb::Cleanup, arguments, json),

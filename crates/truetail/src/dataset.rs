@@ -39,12 +39,13 @@ pub(crate) fn run(verb: Verb, arguments: DataSetArguments, json: bool) -> anyhow
     let target = registry::open_target(&url)?;
     let workload = registry::make_workload(&options.workload_choice()?)?;
     workload.notes().iter().for_each(|note| output::note(note));
-    registry::with(&target, workload, DataSetAction { verb, options: &options, json })
+    registry::with(&target, workload, DataSetAction { verb, options: &options, url: &url, json })
 }
 
 struct DataSetAction<'a> {
     verb: Verb,
     options: &'a RunOptions,
+    url: &'a TargetUrl,
     json: bool,
 }
 
@@ -54,18 +55,17 @@ impl Action for DataSetAction<'_> {
     fn with<T: Target, W: Workload>(self, target: &T, workload: W) -> anyhow::Result<Ended> {
         let name = workload.facts().name;
         // Before anything is written: what the workload can't ask for, nobody needs.
-        workload.statements(target.dialect()).map_err(|reason| {
-            let target = self.options.target.as_deref().unwrap_or(DEFAULT_TARGET);
-            let shown = TargetUrl::parse(target).map_or_else(|_| String::new(), |url| url.to_string());
-            anyhow!("--workload {name} on `{shown}`: {reason}")
-        })?;
+        workload
+            .statements(target.dialect())
+            .map_err(|reason| anyhow!("--workload {name} on `{}`: {reason}", self.url))?;
         let Some(data) = workload.dataset().filter(|_| target.dialect() != Dialect::Null) else {
             output::note(&format!("{name} needs no data set here"));
             return self.done("none", &[]);
         };
         match self.verb {
             Verb::Load => {
-                let loaded = ensure(target, data, OnIncomplete::LoadAgain, self.options.loaders()?)?;
+                let loading = Loading { connections: self.options.loaders()?, url: self.url };
+                let loaded = ensure(target, data, OnIncomplete::LoadAgain, &loading)?;
                 self.done(if loaded { "loaded" } else { "already there" }, &[])
             }
             Verb::Check => {
@@ -116,6 +116,27 @@ pub(crate) enum OnIncomplete {
     Refuse,
 }
 
+/// How a data set is loaded, and where.
+pub(crate) struct Loading<'a> {
+    /// Connections that fill it side by side.
+    pub(crate) connections: usize,
+    /// The target, without a password.
+    pub(crate) url: &'a TargetUrl,
+}
+
+/// What is in a data set's place is another one: what it is, and the command that drops it.
+pub(crate) fn other(status: &Status, data: &dyn DataSet, loading: &Loading<'_>) -> anyhow::Error {
+    let (found, url) = (status.describe(data), loading.url);
+    match status {
+        Status::OtherScale { found: marker }
+        | Status::OtherVersion { found: marker }
+        | Status::OtherWorkload { found: marker } => {
+            anyhow!("{found}; `truetail cleanup {url} {}` drops it", marker.flags())
+        }
+        _ => anyhow!("{found}; drop it yourself, or use another database"),
+    }
+}
+
 /// Loads the data set over so many connections when it is missing. True when it was loaded now.
 ///
 /// # Errors
@@ -124,7 +145,7 @@ pub(crate) fn ensure<T: Target>(
     target: &T,
     data: &dyn DataSet,
     on_incomplete: OnIncomplete,
-    loaders: usize,
+    loading: &Loading<'_>,
 ) -> anyhow::Result<bool> {
     let mut administration = target.administer()?;
     match dataset::status(administration.as_mut(), data)? {
@@ -132,7 +153,7 @@ pub(crate) fn ensure<T: Target>(
         Status::Missing => {}
         Status::Incomplete if on_incomplete == OnIncomplete::LoadAgain => {}
         Status::Incomplete => bail!("{}: run `truetail load`", Status::Incomplete.describe(data)),
-        other => bail!("{}: `truetail cleanup` drops what is there", other.describe(data)),
+        other => return Err(self::other(&other, data, loading)),
     }
     let marker = data.marker();
     let rows = data.rows();
@@ -142,7 +163,7 @@ pub(crate) fn ensure<T: Target>(
     let loader = Loader {
         connect: &|| target.administer(),
         dialect: target.dialect(),
-        connections: loaders,
+        connections: loading.connections,
         progress: &|done| progress.lock().unwrap_or_else(PoisonError::into_inner).at(done),
     };
     let loaded = loader.load(data)?;

@@ -33,6 +33,7 @@ mod server_log;
 mod settings;
 mod store;
 mod tell_tale;
+mod ycsb;
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! One run, from the effective options to a judged recording.
 
 use crate::chosen::AnyWorkload;
-use crate::dataset::{self, OnIncomplete};
+use crate::dataset;
 use crate::registry::{self, Action, AnyTarget, WorkloadChoice};
 use crate::settings::{ClientNumber, DEFAULT_TARGET, RunOptions};
 use crate::{Ended, floor, interrupt, output};
@@ -12,14 +12,15 @@ use driver::{Dialect, Execution, Target, TargetFacts, TargetUrl};
 use load::{LoadSpec, LoadTotals, Model, Subject};
 use record::{
     Consumer, EndOfRun, Ending, EventKind, EventSink, Finished, Producer, RecordedVerdict, Recorder,
-    RecorderConfig, Recording,
+    RecorderConfig, Recording, Sample,
 };
 use std::path::{Path, PathBuf};
 use units::{Instant, Quantile, Ticks};
 use workload::Workload;
-use workload::dataset::{CheckResult, DataSet};
+use workload::dataset::CheckResult;
 
 mod checkpoints;
+mod data;
 mod header;
 mod live;
 mod observe;
@@ -27,6 +28,7 @@ mod repeat;
 mod staleness;
 
 use checkpoints::Checkpoints;
+pub(crate) use data::Data;
 pub(crate) use repeat::repeat;
 use staleness::{Prober, Probing};
 
@@ -59,20 +61,29 @@ impl Done {
     }
 }
 
-/// Makes one run, writes its recording and report.
-pub(crate) fn execute(options: &RunOptions, quiet: bool) -> anyhow::Result<Done> {
-    execute_with(options, quiet, None)
+/// How a run goes about it, apart from its options.
+#[derive(Default)]
+pub(crate) struct Manner {
+    /// Without a live view where stderr is no terminal.
+    pub(crate) quiet: bool,
+    /// A quantile in the analysis that is not among the usual ones.
+    pub(crate) quantile: Option<Quantile>,
+    pub(crate) data: Data,
+    /// Without a live view of its own at all: whoever asked has one, and is given the samples.
+    pub(crate) tap: Option<std::sync::mpsc::Sender<Sample>>,
+    pub(crate) silent: bool,
 }
 
-/// The same, with a quantile in the analysis that is not among the usual ones.
-pub(crate) fn execute_with(
-    options: &RunOptions,
-    quiet: bool,
-    quantile: Option<Quantile>,
-) -> anyhow::Result<Done> {
+/// Makes one run, writes its recording and report.
+pub(crate) fn execute(options: &RunOptions, quiet: bool) -> anyhow::Result<Done> {
+    execute_with(options, Manner { quiet, ..Manner::default() })
+}
+
+/// The same, in a manner of its own.
+pub(crate) fn execute_with(options: &RunOptions, manner: Manner) -> anyhow::Result<Done> {
     options.check()?;
     let mut quantiles = options.quantiles()?;
-    quantiles.extend(quantile);
+    quantiles.extend(manner.quantile);
     let text = options.target.clone().unwrap_or_else(|| DEFAULT_TARGET.to_owned());
     let mut url = TargetUrl::parse(&text)?;
     let choice = options.workload_choice()?;
@@ -99,7 +110,7 @@ pub(crate) fn execute_with(
             url: &url,
             directory: &directory,
             jvm_log: jvm_log.as_deref(),
-            quiet,
+            manner,
             quantiles: &quantiles,
         },
     )
@@ -198,7 +209,7 @@ struct RunAction<'a> {
     directory: &'a Path,
     /// Of a JVM that the driver starts.
     jvm_log: Option<&'a Path>,
-    quiet: bool,
+    manner: Manner,
     quantiles: &'a [Quantile],
 }
 
@@ -213,7 +224,8 @@ impl Action for RunAction<'_> {
         let statements = workload.statements(target.dialect()).map_err(|reason| {
             anyhow::anyhow!("--workload {} on `{}`: {reason}", workload.facts().name, self.url)
         })?;
-        let target_facts = prepare(target, &mut workload, self.options.loaders()?)?;
+        let loading = dataset::Loading { connections: self.options.loaders()?, url: self.url };
+        let (target_facts, after) = data::prepare(target, &mut workload, &self.manner.data, &loading)?;
         self.measure_floor(target.dialect(), &target_facts)?;
         let sessions = load::connect_all(target, &statements, isolation, spec.sessions)?;
         let prober = self.prober(target)?;
@@ -245,11 +257,12 @@ impl Action for RunAction<'_> {
         let mut config = RecorderConfig::new(self.directory, header);
         // Nobody wants a load that nothing is learnt from.
         config.on_trouble = Some(stop);
+        config.tap = self.manner.tap.clone();
         let recorder = Recorder::start(config, consumers, clock)?;
         record::keep_texts(self.directory, &workload.files())?;
         let observer = watching.start(&recorder, clock);
-        let view =
-            (!self.quiet || output::is_live()).then(|| live::View::start(&recorder, &spec, interval, clock));
+        let is_viewed = !self.manner.silent && (!self.manner.quiet || output::is_live());
+        let view = is_viewed.then(|| live::View::start(&recorder, &spec, interval, clock));
         let journal = Events { sink: recorder.events() };
         let subject = Subject { target, sessions, statements: &statements, isolation, workload: &workload };
         let (totals, probes) = std::thread::scope(|scope| {
@@ -266,7 +279,7 @@ impl Action for RunAction<'_> {
         }
         let observed = observer.and_then(noise::Observer::stop);
         let ended = set_phase_spans(&recorder, &spec, clock, totals);
-        let checks = check_after(target, &workload);
+        let checks = data::check_after(target, &workload, after);
         let trouble = recorder.trouble();
         let mut end = end_of_run(totals, trouble.clone(), &checks);
         end.facts
@@ -295,7 +308,7 @@ impl RunAction<'_> {
         let Some(time) = self.options.floor()? else { return Ok(()) };
         let given = self.options.target.as_deref().unwrap_or(DEFAULT_TARGET);
         let server = floor::Server { url: given, dialect, transport: &facts.transport };
-        floor::before_run(self.options, &server, self.directory, time, self.quiet)
+        floor::before_run(self.options, &server, self.directory, time, self.manner.quiet)
     }
 
     /// What `--check staleness` asks for.
@@ -304,23 +317,6 @@ impl RunAction<'_> {
         let prober = || Prober::prepare(target, client, self.options.seed());
         self.options.probe(self.url)?.then(prober).transpose()
     }
-}
-
-/// Loads the data set where it is missing, and lets the workload look at it.
-fn prepare<T: Target, W: Workload>(
-    target: &T,
-    workload: &mut W,
-    loaders: usize,
-) -> anyhow::Result<TargetFacts> {
-    let needs_data = target.dialect() != Dialect::Null;
-    if let Some(data) = workload.dataset().filter(|_| needs_data) {
-        dataset::ensure(target, data, OnIncomplete::Refuse, loaders)?;
-    }
-    let mut administration = target.administer()?;
-    if needs_data {
-        workload.observe(administration.as_mut()).map_err(|reason| anyhow::anyhow!(reason))?;
-    }
-    Ok(administration.facts()?)
 }
 
 /// Samples that a ring holds: four seconds of a worker at 65,000/s; blocking sessions have smaller ones.
@@ -372,21 +368,6 @@ fn with_terminals<W: Workload>(spec: LoadSpec, workload: &W) -> anyhow::Result<L
         );
     };
     Ok(LoadSpec { sessions: spec.sessions.min(users.count()), ..spec })
-}
-
-/// Verifies the data set where it has one; an inability to verify is a broken check.
-fn check_after<T: Target, W: Workload>(target: &T, workload: &W) -> Vec<CheckResult> {
-    let asked = |data: &&dyn DataSet| target.dialect() != Dialect::Null && data.check_is_cheap();
-    let Some(data) = workload.dataset().filter(asked) else {
-        return Vec::new();
-    };
-    let results = target.administer().and_then(|mut administration| {
-        workload::dataset::check_dataset(administration.as_mut(), data, target.dialect())
-    });
-    results.unwrap_or_else(|error| {
-        let name = "the data set can be verified after the run".to_owned();
-        vec![CheckResult { name, passed: false, detail: error.to_string() }]
-    })
 }
 
 /// One line for whoever waits; the page and its verdict come after it.

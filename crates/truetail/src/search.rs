@@ -8,6 +8,7 @@
 use crate::cli::SearchArguments;
 use crate::output;
 use crate::registry;
+use crate::run::Manner;
 use crate::settings::{DEFAULT_TARGET, RunOptions};
 use crate::{Ended, commands, interrupt, run};
 use anyhow::{anyhow, bail};
@@ -180,7 +181,11 @@ impl Search {
         let again = if attempt == 1 { String::new() } else { format!("-{attempt}") };
         let directory = self.directory.join(stem + &again);
         options.out = Some(directory.clone());
-        let done = run::execute_with(&options, true, self.limit.quantile())?.whole()?;
+        let done = run::execute_with(
+            &options,
+            Manner { quiet: true, quantile: self.limit.quantile(), ..Manner::default() },
+        )?
+        .whole()?;
         let (finding, estimate) = judge(&self.limit, &done.analysis);
         Ok((finding, estimate, directory))
     }

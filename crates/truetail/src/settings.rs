@@ -258,34 +258,34 @@ pub(crate) struct RunOptions {
     /// In a file: what `truetail search` takes besides.
     #[arg(skip)]
     #[serde(skip_serializing)]
-    search: Option<toml::Table>,
+    pub(crate) search: Option<toml::Table>,
 
     /// In a file: what `truetail report` takes.
     #[arg(skip)]
     #[serde(skip_serializing)]
-    report: Option<toml::Table>,
+    pub(crate) report: Option<toml::Table>,
 
     /// In a file: what `truetail attribute` takes.
     #[arg(skip)]
     #[serde(skip_serializing)]
-    attribute: Option<toml::Table>,
+    pub(crate) attribute: Option<toml::Table>,
     /// In a file: what `truetail compare` takes.
     #[arg(skip)]
     #[serde(skip_serializing)]
-    compare: Option<toml::Table>,
+    pub(crate) compare: Option<toml::Table>,
 
     /// In a file: what `truetail export` takes.
     #[arg(skip)]
     #[serde(skip_serializing)]
-    export: Option<toml::Table>,
+    pub(crate) export: Option<toml::Table>,
     /// In a file: what `truetail store` takes.
     #[arg(skip)]
     #[serde(skip_serializing)]
-    store: Option<toml::Table>,
+    pub(crate) store: Option<toml::Table>,
     /// In a file: what `truetail prove` takes.
     #[arg(skip)]
     #[serde(skip_serializing)]
-    prove: Option<toml::Table>,
+    pub(crate) prove: Option<toml::Table>,
 }
 
 /// Takes each field from the first that has it.

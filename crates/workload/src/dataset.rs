@@ -33,6 +33,17 @@ pub struct Marker {
     pub complete: bool,
 }
 
+impl Marker {
+    /// The flags that mean the same data set: `-w ycsb-core -p fieldcount=5 --scale 0.5`.
+    pub fn flags(&self) -> String {
+        let mut words = self.workload.split(' ');
+        let name = words.next().unwrap_or_default();
+        let properties: String = words.map(|property| format!(" -p {property}")).collect();
+        let scale = if self.scale == 1.0 { String::new() } else { format!(" --scale {}", self.scale) };
+        format!("-w {name}{properties}{scale}")
+    }
+}
+
 /// One verified property.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CheckResult {
@@ -151,7 +162,7 @@ fn empty_all(
 /// Drops the data set's tables and its marker, whether complete or not; nothing there is no error.
 ///
 /// # Errors
-/// A table of the same name that truetail did not make; or the database's words.
+/// A table of the same name that truetail did not make, or made for another data set; or the database's words.
 pub fn drop_dataset(
     administration: &mut dyn Administration,
     dataset: &dyn DataSet,
@@ -160,10 +171,16 @@ pub fn drop_dataset(
     if administration.records().is_some_and(|records| !records.lists()) {
         return empty_all(administration, dataset, &found);
     }
-    if let Status::Foreign { table } = found {
-        return Err(ConnectError::permanent(format!(
-            "the table `{table}` was not made by truetail and is left alone; drop it yourself or use another database"
-        )));
+    match found {
+        Status::Foreign { table } => {
+            return Err(ConnectError::permanent(format!(
+                "the table `{table}` was not made by truetail and is left alone; drop it yourself or use another database"
+            )));
+        }
+        other @ Status::OtherWorkload { .. } => {
+            return Err(ConnectError::permanent(other.describe(dataset)));
+        }
+        _ => {}
     }
     dataset.before_drop(administration)?;
     // Tables first: should this be cut short, the marker still says whose the rest is.
@@ -174,6 +191,34 @@ pub fn drop_dataset(
         }
     }
     marker::forget(administration, &dataset.tables())
+}
+
+/// Makes the tables of a data set that is missing, and says that it is incomplete; for those who fill it by requests.
+///
+/// # Errors
+/// Something else is in its place; or the database's words.
+pub fn begin(
+    administration: &mut dyn Administration,
+    dataset: &dyn DataSet,
+    dialect: Dialect,
+) -> Result<(), ConnectError> {
+    drop_dataset(administration, dataset)?;
+    let incomplete = Marker { complete: false, ..dataset.marker() };
+    marker::write(administration, &incomplete, &dataset.tables())?;
+    dataset.create(administration, dialect)
+}
+
+/// Ends what [`begin`] began.
+///
+/// # Errors
+/// The database's words.
+pub fn complete(
+    administration: &mut dyn Administration,
+    dataset: &dyn DataSet,
+    dialect: Dialect,
+) -> Result<(), ConnectError> {
+    dataset.finish(administration, dialect)?;
+    marker::write(administration, &dataset.marker(), &dataset.tables())
 }
 
 /// Verifies that the data set is there, complete and sound. The first result is about the marker; when it fails, there

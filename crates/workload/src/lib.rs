@@ -41,6 +41,11 @@ use driver::{Conversation, Dialect, Isolation, OpError, StatementSpec};
 use std::future::Future;
 use units::Outcome;
 
+/// A text for as long as the program runs, for names that parameters decide: made once for each workload.
+pub(crate) fn kept_text(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}
+
 /// Index of an operation in [`Workload::operations`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OpId(pub u8);

@@ -30,9 +30,12 @@
 //! Field values are slices of a pool of random printable characters, made once from the seed, at drawn offsets:
 //! planning a request generates no bytes.
 
+mod choices;
 mod config;
 mod dataset;
+mod integrity;
 mod keys;
+mod lengths;
 mod plan;
 mod pool;
 mod property;
@@ -45,7 +48,9 @@ mod tickets;
 #[cfg(test)]
 mod population;
 
-pub use config::{Family, FieldLength, KeyOrder, LengthShape, RequestDistribution, ScanLength, YcsbConfig};
+pub use choices::{FieldLength, KeyOrder, LengthShape, RequestDistribution, ScanLength};
+pub use config::{Family, YcsbConfig};
+pub use lengths::LengthHistogram;
 pub use plan::Plan;
 
 use crate::dataset::DataSet;
@@ -54,9 +59,6 @@ use driver::{Administration, Conversation, Dialect, OpError, StatementSpec};
 use sql::Layout;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Outcome;
-
-/// The table, where there are tables.
-pub(crate) const TABLE: &str = "usertable";
 
 /// A kind of request, across both families.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,7 +75,8 @@ pub(crate) enum Kind {
 pub struct Ycsb {
     config: YcsbConfig,
     layout: Layout,
-    fields: Vec<String>,
+    fields: Vec<&'static str>,
+    verified: integrity::Verified,
     /// The target has records instead of SQL: decided by whoever asks for the statements, before there are sessions.
     records: AtomicBool,
     draws: plan::Draws,
@@ -90,7 +93,8 @@ impl Ycsb {
         config.validate()?;
         Ok(Ycsb {
             layout: Layout::of(&config),
-            fields: sql::field_names(&config),
+            fields: sql::field_names(&config).iter().map(|name| crate::kept_text(name)).collect(),
+            verified: integrity::Verified::default(),
             records: AtomicBool::new(false),
             draws: plan::Draws::of(&config),
             pool: pool::Pool::new(config.seed, config.field_length.most),
@@ -125,7 +129,12 @@ impl Workload for Ycsb {
 
     fn operations(&self) -> Vec<Operation> {
         let names = self.config.family.operation_names();
-        names.iter().zip(&self.config.weights).map(|(&name, &weight)| Operation { name, weight }).collect()
+        let all = names.iter().zip(self.config.family.kinds()).zip(&self.config.weights);
+        all.map(|((&name, kind), &weight)| match self.config.loading {
+            true => Operation { name, weight: f64::from(u8::from(*kind == Kind::Insert)) },
+            false => Operation { name, weight },
+        })
+        .collect()
     }
 
     fn statements(&self, dialect: Dialect) -> Result<Vec<StatementSpec>, String> {
@@ -138,7 +147,7 @@ impl Workload for Ycsb {
     }
 
     fn new_plan(&self) -> Plan {
-        Plan::new(self.config.fields)
+        Plan::new(&self.config)
     }
 
     fn plan(&self, request: Request, plan: &mut Plan) {
@@ -151,6 +160,14 @@ impl Workload for Ycsb {
         conversation: &mut C,
     ) -> impl Future<Output = Result<Outcome, OpError>> {
         run::run(self, plan, conversation)
+    }
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        let (right, wrong) = self.verified.counts();
+        match self.config.data_integrity {
+            true => vec![("reads verified", right), ("reads of something else than was written", wrong)],
+            false => Vec::new(),
+        }
     }
 
     fn dataset(&self) -> Option<&dyn DataSet> {

@@ -111,12 +111,12 @@ fn plans_are_golden() {
     ];
     assert_eq!(shown("ycsb"), mix.join("\n"));
     let core = [
-        "Read user4298288365534567417 field 0",
-        "Update user8994122584734582359 from field 3: 605869+100",
+        "Read user4153387984724034032 field 0",
+        "Update user773649639740817034 from field 3: 605869+100",
         "Insert user4429348515505139642 from field 0: 477970+100 776311+100 451021+100 122116+100 497056+100 \
          893735+100 405393+100 896851+100 630407+100 145581+100",
-        "Scan user6410035907594400859 count 91 field 0",
-        "ReadModifyWrite user6973924209660459785 from field 4: 527413+100",
+        "Scan user3453971665885977083 count 91 field 0",
+        "ReadModifyWrite user2167454450103364686 from field 4: 527413+100",
     ];
     assert_eq!(shown("ycsb-a"), core.join("\n"));
 }

@@ -10,7 +10,7 @@ mod thread;
 mod timeline;
 
 use crate::live::live_measure;
-use crate::{Consumer, EndOfRun, Live, RecordError, RecordingWriter, RunHeader};
+use crate::{Consumer, EndOfRun, Live, RecordError, RecordingWriter, RunHeader, Sample};
 use clock::{Anchor, LiveClock};
 use sink::{Message, Sources};
 use std::path::PathBuf;
@@ -38,6 +38,8 @@ pub struct RecorderConfig {
     pub anchor_interval: Nanos,
     /// Set at the first write error, for producers that would rather end than go on into nothing.
     pub on_trouble: Option<&'static AtomicBool>,
+    /// Gets each sample as it is converted, for views of the caller's own; off the hot path.
+    pub tap: Option<mpsc::Sender<Sample>>,
 }
 
 impl RecorderConfig {
@@ -51,6 +53,7 @@ impl RecorderConfig {
             drain_interval: Nanos::from_millis(20),
             anchor_interval: Nanos::from_millis(100),
             on_trouble: None,
+            tap: None,
         }
     }
 }

@@ -141,6 +141,10 @@ impl Work {
         for raw in &self.backlog {
             let sample = self.timeline.sample(raw, client);
             self.live.add(&sample);
+            if let Some(tap) = &self.config.tap {
+                // Whoever listened may have gone.
+                let _ = tap.send(sample);
+            }
             self.open.push(sample);
         }
         self.backlog.clear();

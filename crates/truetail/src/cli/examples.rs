@@ -162,3 +162,12 @@ Examples:
   truetail experiment predictability --again e/        look at it again
 
 The servers are asked in turn, each run on data made for it; their pages come out beside what Huang et al. published.";
+
+pub(super) const YCSB_EXAMPLES: &str = "\
+Names and values are YCSB's; docs/ycsb.md has the table, and what differs. What is printed is read from a recording.
+Examples:
+  truetail ycsb load redis -P workloads/workloada -p redis.host=127.0.0.1 -threads 8
+  truetail ycsb run redis -P workloads/workloada -p redis.host=127.0.0.1 -threads 8 -target 5000 -s
+  truetail ycsb run jdbc -P workloads/workloadc -p db.url=jdbc:postgresql://db1/shop -p db.user=app
+  truetail ycsb run postgres://app@db1/shop -p recordcount=1000 -p operationcount=100000
+Exit codes: 0 done, 2 could not be carried out, 3 the verdict is invalid.";

@@ -59,11 +59,29 @@ pub(super) fn make(parts: &Parts<'_>) -> anyhow::Result<RunHeader> {
 /// The command line, with the target's URL in its form without a password.
 fn command_line(url: &TargetUrl) -> String {
     let hide = |word: String| match TargetUrl::parse(&word) {
-        Ok(found) if word.contains("://") || registry::driver_of(&found).is_ok() => found.to_string(),
-        _ => word,
+        Ok(found)
+            if (word.contains("://") || registry::driver_of(&found).is_ok()) && !word.starts_with("jdbc:") =>
+        {
+            found.to_string()
+        }
+        _ => without_password(word),
     };
     let words: Vec<String> = std::env::args().skip(1).map(hide).collect();
     if words.is_empty() { format!("truetail run {url}") } else { format!("truetail {}", words.join(" ")) }
+}
+
+/// Properties such as `db.passwd=…`, and URLs as values, without what nobody else may know.
+fn without_password(word: String) -> String {
+    let Some((name, value)) = word.split_once('=') else { return word };
+    let lower = word.to_ascii_lowercase();
+    if name.to_ascii_lowercase().contains("passw") {
+        return format!("{name}=…");
+    }
+    match TargetUrl::parse(value) {
+        Ok(url) if value.contains("://") && !value.starts_with("jdbc:") => format!("{name}={url}"),
+        _ if lower.contains("passw") => format!("{name}=…"),
+        _ => word,
+    }
 }
 
 fn phases(spec: &LoadSpec) -> anyhow::Result<Vec<PhaseFacts>> {

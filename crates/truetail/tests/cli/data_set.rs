@@ -34,7 +34,7 @@ fn life_of_a_data_set(scratch: &Scratch, url: &str, sql: Meddle<'_>) {
     truetail("check").with_code(1);
     // A run loads what is missing, and says so.
     let run = scratch.truetail(&brief(&[url, "-p", "fieldlength=20", "-o", "again"])).judged();
-    assert!(run.stderr.contains("loaded ycsb fields=10x20 (scale 1): 1000 rows"), "{run:?}");
+    assert!(run.stderr.contains("loaded ycsb fieldlength=20 (scale 1): 1000 rows"), "{run:?}");
     truetail("cleanup").well();
     truetail("cleanup").well();
 }

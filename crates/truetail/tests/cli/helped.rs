@@ -19,6 +19,7 @@ fn every_command_has_an_example_and_its_exit_codes() {
         "search",
         "import",
         "experiment",
+        "ycsb",
         "floor",
         "gaps",
         "echo",

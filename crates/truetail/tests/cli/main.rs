@@ -43,3 +43,4 @@ mod terminal;
 mod tpcc;
 mod truth;
 mod ycsb_db;
+mod ycsb;

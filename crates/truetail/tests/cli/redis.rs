@@ -73,7 +73,7 @@ fn ycsb_is_loaded_run_checked_and_dropped() {
         truetail("check").well();
         // What belongs to another workload is named and left alone.
         let other = if name == "ycsb" { "ycsb-a" } else { "ycsb" };
-        scratch.truetail(&["run", &url, "-w", other, "-o", "other"]).refused(&["hold data set", "ycsb"]);
+        scratch.truetail(&["run", &url, "-w", other, "-o", "other"]).refused(&["usertable", "ycsb"]);
         truetail("cleanup").well();
         assert_eq!(server.ask(&["DBSIZE"]).unwrap(), ":0\r\n");
     }

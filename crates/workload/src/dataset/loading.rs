@@ -1,6 +1,6 @@
 //! Making a data set, part by part, over several connections.
 
-use super::{DataSet, drop_dataset, marker};
+use super::{DataSet, marker};
 use driver::{Administration, ConnectError, Dialect};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -48,8 +48,7 @@ impl Loader<'_> {
         let done = begun.unwrap_or_default();
         let found = done.values().sum();
         let written = self.fill(dataset, &done, is_resumed, found)?;
-        dataset.finish(administration, self.dialect)?;
-        marker::write(administration, &dataset.marker(), &dataset.tables())?;
+        super::complete(administration, dataset, self.dialect)?;
         Ok(Loading { found, written })
     }
 
@@ -58,10 +57,7 @@ impl Loader<'_> {
         administration: &mut dyn Administration,
         dataset: &dyn DataSet,
     ) -> Result<(), ConnectError> {
-        drop_dataset(administration, dataset)?;
-        let incomplete = super::Marker { complete: false, ..dataset.marker() };
-        marker::write(administration, &incomplete, &dataset.tables())?;
-        dataset.create(administration, self.dialect)?;
+        super::begin(administration, dataset, self.dialect)?;
         if dataset.parts() > 1 { marker::note_created(administration, dataset) } else { Ok(()) }
     }
 

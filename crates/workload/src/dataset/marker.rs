@@ -29,7 +29,7 @@ pub enum Status {
         /// What it says of itself.
         found: Marker,
     },
-    /// Another workload's data set (or one with other field sizes) in a table of the same name.
+    /// Another workload's data set, or one that other properties made, in a table of the same name.
     OtherWorkload {
         /// What it says of itself.
         found: Marker,
@@ -59,8 +59,11 @@ impl Status {
                 format!("data set `{workload}` has layout {}, not {version}; load it again", found.version)
             }
             Status::OtherWorkload { found } => format!(
-                "the tables of data set `{workload}` hold data set `{}` at scale {}; load again to replace it",
-                found.workload, found.scale
+                "`{}` holds another data set, `{}` at scale {}, and is left alone; the flags that fit it are `{}`",
+                dataset.tables().join("`, `"),
+                found.workload,
+                found.scale,
+                found.flags()
             ),
             Status::Incomplete => format!("data set `{workload}` was not loaded to its end; load it again"),
             Status::Foreign { table } => format!("the table `{table}` was not made by truetail"),
@@ -104,10 +107,10 @@ pub fn status(
         });
     };
     let found = row.marker.clone();
-    Ok(if !found.complete || present.len() < tables.len() {
-        Status::Incomplete
-    } else if found.workload != expected.workload {
+    Ok(if found.workload != expected.workload && !present.is_empty() {
         Status::OtherWorkload { found }
+    } else if !found.complete || present.len() < tables.len() {
+        Status::Incomplete
     } else if found.version != expected.version {
         Status::OtherVersion { found }
     } else if found.scale != expected.scale {

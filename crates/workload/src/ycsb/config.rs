@@ -1,6 +1,9 @@
 //! The parameters of both families.
 
 use super::Kind;
+use super::choices::{FieldLength, KeyOrder, LengthShape, RequestDistribution, ScanLength};
+use super::lengths::LengthHistogram;
+use std::sync::Arc;
 use units::Seed;
 
 /// Which of the two families.
@@ -40,124 +43,10 @@ impl Family {
     }
 }
 
-/// How the record of a request is drawn; see [`crate::distribution`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RequestDistribution {
-    /// Each record alike.
-    Uniform,
-    /// As the family's origin has it: Gray's approximation (mix), scrambled (CoreWorkload).
-    Zipfian,
-    /// Exactly Zipf, not scrambled. With hashed key text the hot records are scattered all the same.
-    ZipfianExact,
-    /// The newest records are hot.
-    Latest,
-    /// A share of the records gets a share of the requests.
-    Hotspot,
-    /// The newest records are hot, exponentially.
-    Exponential,
-    /// One after the other.
-    Sequential,
-}
-
-impl RequestDistribution {
-    /// All of them.
-    pub const ALL: [RequestDistribution; 7] = [
-        RequestDistribution::Uniform,
-        RequestDistribution::Zipfian,
-        RequestDistribution::ZipfianExact,
-        RequestDistribution::Latest,
-        RequestDistribution::Hotspot,
-        RequestDistribution::Exponential,
-        RequestDistribution::Sequential,
-    ];
-
-    /// The name as a property's value.
-    pub fn name(self) -> &'static str {
-        match self {
-            RequestDistribution::Uniform => "uniform",
-            RequestDistribution::Zipfian => "zipfian",
-            RequestDistribution::ZipfianExact => "zipfian-exact",
-            RequestDistribution::Latest => "latest",
-            RequestDistribution::Hotspot => "hotspot",
-            RequestDistribution::Exponential => "exponential",
-            RequestDistribution::Sequential => "sequential",
-        }
-    }
-}
-
-/// How a length between two limits is drawn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LengthShape {
-    /// Always the upper limit.
-    Constant,
-    /// Each length alike.
-    Uniform,
-    /// Short lengths are frequent (Gray's Zipf, theta 0.99).
-    Zipfian,
-}
-
-impl LengthShape {
-    /// All of them.
-    pub const ALL: [LengthShape; 3] = [LengthShape::Constant, LengthShape::Uniform, LengthShape::Zipfian];
-
-    /// The name as a property's value.
-    pub fn name(self) -> &'static str {
-        match self {
-            LengthShape::Constant => "constant",
-            LengthShape::Uniform => "uniform",
-            LengthShape::Zipfian => "zipfian",
-        }
-    }
-}
-
-/// Length of a field's value in characters (ASCII).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FieldLength {
-    /// Lower limit, unless constant; at least 1.
-    pub least: u32,
-    /// Upper limit; at most 65,536.
-    pub most: u32,
-    /// Between them.
-    pub shape: LengthShape,
-}
-
-/// Records that a scan asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ScanLength {
-    /// At least this many.
-    pub least: u32,
-    /// At most this many.
-    pub most: u32,
-    /// Between them.
-    pub shape: LengthShape,
-}
-
-/// How record numbers become key text.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum KeyOrder {
-    /// By a hash of the number: neighbours in time are far apart in the index.
-    Hashed,
-    /// The number itself.
-    Ordered,
-}
-
-impl KeyOrder {
-    /// Both.
-    pub const ALL: [KeyOrder; 2] = [KeyOrder::Hashed, KeyOrder::Ordered];
-
-    /// The name as a property's value.
-    pub fn name(self) -> &'static str {
-        match self {
-            KeyOrder::Hashed => "hashed",
-            KeyOrder::Ordered => "ordered",
-        }
-    }
-}
-
 /// All parameters; YCSB's names are in [`YcsbConfig::set`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct YcsbConfig {
-    /// `ycsb`, or `ycsb-a` … `ycsb-f`.
+    /// `ycsb`, `ycsb-a` … `ycsb-f`, or `ycsb-core`.
     pub name: String,
     /// Which family the name belongs to.
     pub family: Family,
@@ -165,8 +54,23 @@ pub struct YcsbConfig {
     pub seed: Seed,
     /// Records that are loaded, numbered from 0.
     pub records: u64,
+    /// The table; a name that needs no quotes in SQL.
+    pub table: &'static str,
+    /// Of the records, the first that requests are made for, and how many from there on; all without a count. Inserts come
+    /// behind the records.
+    pub range: (u64, Option<u64>),
+    /// Requests insert the records of that range, instead of the mix.
+    pub loading: bool,
+    /// So often an insert of such a load is tried again, at once, when the database refuses it.
+    pub insertion_retries: u32,
     /// Fields of a record.
     pub fields: usize,
+    /// How the fields' names begin; numbers follow.
+    pub field_prefix: String,
+    /// The file of [`LengthShape::Histogram`].
+    pub histogram_file: String,
+    /// What was read from it.
+    pub histogram: Option<Arc<LengthHistogram>>,
     /// Length of each field.
     pub field_length: FieldLength,
     /// Weights of the operations, in the order of [`Family::operation_names`].
@@ -183,6 +87,10 @@ pub struct YcsbConfig {
     pub scan: ScanLength,
     /// Whether a read fetches all fields or a drawn one.
     pub read_all_fields: bool,
+    /// Whether all fields are asked for by their names, where a store could be asked for all of them.
+    pub reads_by_name: bool,
+    /// Values are a function of key and field, and reads are verified.
+    pub data_integrity: bool,
     /// Whether an update writes all fields or a drawn one.
     pub write_all_fields: bool,
     /// Key text of a record number.
@@ -219,6 +127,9 @@ impl YcsbConfig {
         for (property, value) in overrides {
             config.set(property, value)?;
         }
+        if config.field_length.shape == LengthShape::Histogram {
+            config.read_histogram()?;
+        }
         config.validate()?;
         Ok(config)
     }
@@ -229,7 +140,14 @@ impl YcsbConfig {
             family: Family::Mix,
             seed,
             records: 1_000,
+            table: "usertable",
+            range: (0, None),
+            loading: false,
+            insertion_retries: 0,
             fields: 10,
+            field_prefix: "field".to_owned(),
+            histogram_file: "hist.txt".to_owned(),
+            histogram: None,
             field_length: FieldLength { least: 1, most: 100, shape: LengthShape::Constant },
             weights: vec![50.0, 5.0, 15.0, 10.0, 10.0, 10.0],
             distribution: RequestDistribution::Zipfian,
@@ -238,6 +156,8 @@ impl YcsbConfig {
             exponential: (95.0, 0.857_142_857_1),
             scan: ScanLength { least: 1, most: 1_000, shape: LengthShape::Uniform },
             read_all_fields: true,
+            reads_by_name: false,
+            data_integrity: false,
             write_all_fields: true,
             key_order: KeyOrder::Ordered,
             zero_padding: 1,
@@ -249,9 +169,10 @@ impl YcsbConfig {
     }
 
     fn core(name: &str, seed: Seed) -> Result<YcsbConfig, String> {
-        use RequestDistribution::{Latest, Zipfian};
-        // read, update, insert, scan, read-modify-write; as the six files say.
+        use RequestDistribution::{Latest, Uniform, Zipfian};
+        // read, update, insert, scan, read-modify-write; as the six files say, and what holds without a file.
         let (weights, distribution) = match name {
+            "ycsb-core" => ([0.95, 0.05, 0.0, 0.0, 0.0], Uniform),
             "ycsb-a" => ([0.5, 0.5, 0.0, 0.0, 0.0], Zipfian),
             "ycsb-b" => ([0.95, 0.05, 0.0, 0.0, 0.0], Zipfian),
             "ycsb-c" => ([1.0, 0.0, 0.0, 0.0, 0.0], Zipfian),
@@ -259,7 +180,7 @@ impl YcsbConfig {
             "ycsb-e" => ([0.0, 0.0, 0.05, 0.95, 0.0], Zipfian),
             "ycsb-f" => ([0.5, 0.0, 0.0, 0.0, 0.5], Zipfian),
             _ => {
-                let valid = ["ycsb", "ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f"];
+                let valid = ["ycsb", "ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f", "ycsb-core"];
                 return Err(format!("unknown workload `{name}`; valid are {}", valid.join(", ")));
             }
         };
@@ -268,7 +189,11 @@ impl YcsbConfig {
             family: Family::Core,
             weights: weights.to_vec(),
             distribution,
-            scan: ScanLength { least: 1, most: 100, shape: LengthShape::Uniform },
+            scan: ScanLength {
+                least: 1,
+                most: if name == "ycsb-core" { 1_000 } else { 100 },
+                shape: LengthShape::Uniform,
+            },
             write_all_fields: false,
             key_order: KeyOrder::Hashed,
             ..YcsbConfig::mix(seed)
@@ -311,13 +236,36 @@ impl YcsbConfig {
 
     /// Whether the run inserts records for good.
     pub fn inserts(&self) -> bool {
-        self.share(Kind::Insert) > 0.0
+        self.loading || self.share(Kind::Insert) > 0.0
     }
 
-    /// Numbers that the zipfian distributions range over: the records, and twice the inserts to be expected.
+    /// How many of the records requests are made for.
+    pub(crate) fn population(&self) -> u64 {
+        self.range.1.unwrap_or(self.records.saturating_sub(self.range.0))
+    }
+
+    /// Numbers that the zipfian distributions range over: the records, and twice the inserts to be expected. YCSB's
+    /// scrambled one has one number more, which decides which keys are hot.
     pub(crate) fn drawn_range(&self) -> u64 {
+        if self.family == Family::Mix {
+            return self.records;
+        }
         let inserts = self.operation_count as f64 * self.share(Kind::Insert) * 2.0;
-        self.records + if self.family == Family::Core { inserts as u64 } else { 0 }
+        let one_more = u64::from(self.distribution == RequestDistribution::Zipfian);
+        self.population() + inserts as u64 + one_more
+    }
+
+    /// Reads the histogram of field lengths.
+    fn read_histogram(&mut self) -> Result<(), String> {
+        let file = &self.histogram_file;
+        let read = std::fs::read_to_string(file).map_err(|error| error.to_string());
+        let histogram = read
+            .and_then(|text| LengthHistogram::parse(&text))
+            .map_err(|problem| format!("{}: fieldlengthhistogram={file}: {problem}", self.name))?;
+        self.field_length =
+            FieldLength { least: histogram.least(), most: histogram.most(), shape: LengthShape::Histogram };
+        self.histogram = Some(Arc::new(histogram));
+        Ok(())
     }
 
     /// What must hold between parameters.
@@ -344,6 +292,19 @@ impl YcsbConfig {
         if self.scan.least > self.scan.most {
             let ScanLength { least, most, .. } = self.scan;
             return Err(format!("{name}: minscanlength={least} is more than maxscanlength={most}"));
+        }
+        let (start, count) = (self.range.0, self.population());
+        if count == 0 || start.checked_add(count).is_none_or(|end| end > self.records) {
+            return Err(format!(
+                "{name}: insertstart={start} and insertcount={count}: their sum must be within recordcount={}",
+                self.records
+            ));
+        }
+        if self.data_integrity && self.field_length.shape != LengthShape::Constant {
+            return Err(format!(
+                "{name}: dataintegrity=true with fieldlengthdistribution={}: values that can be verified have constant lengths",
+                self.field_length.shape.name()
+            ));
         }
         let gray = matches!(self.distribution, RequestDistribution::Zipfian | RequestDistribution::Latest);
         if gray && self.theta >= 1.0 {

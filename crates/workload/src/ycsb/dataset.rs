@@ -1,10 +1,12 @@
 //! The table `usertable`: making it and checking it.
 
-use super::config::{Family, FieldLength, KeyOrder, LengthShape, YcsbConfig};
+use super::choices::{FieldLength, KeyOrder, LengthShape};
+use super::config::{Family, YcsbConfig};
 use super::keys::KeyText;
-use super::plan::LengthDraw;
+use super::lengths::LengthDraw;
+use super::plan::load_seed;
 use super::sql::field_names;
-use super::{Kind, Ycsb, records_dataset};
+use super::{Kind, Ycsb, integrity, records_dataset};
 use crate::dataset::{CheckResult, DataSet, Marker, Status};
 use driver::{Administration, ConnectError, Dialect, Records, Value};
 
@@ -15,7 +17,7 @@ const PROGRESS: u64 = 1_000;
 /// Keys looked up in one query of a check.
 const PROBED: u64 = 1_000;
 /// Version of the table's layout and of what fills it.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 impl DataSet for Ycsb {
     fn marker(&self) -> Marker {
@@ -29,7 +31,7 @@ impl DataSet for Ycsb {
     }
 
     fn tables(&self) -> Vec<&'static str> {
-        vec![super::TABLE]
+        vec![self.config.table]
     }
 
     fn rows(&self) -> u64 {
@@ -68,13 +70,14 @@ impl DataSet for Ycsb {
         if let Some(records) = administration.records() {
             return records_dataset::empty(&self.config, records, from, to);
         }
+        let table = self.config.table;
         if self.config.family == Family::Mix {
             return administration
-                .script(&format!("DELETE FROM usertable WHERE ycsb_key >= {from} AND ycsb_key < {to}"));
+                .script(&format!("DELETE FROM {table} WHERE ycsb_key >= {from} AND ycsb_key < {to}"));
         }
         for first in (from..to).step_by(PROBED as usize) {
             let keys = key_list(&self.config, first, (first + PROBED).min(to));
-            administration.script(&format!("DELETE FROM usertable WHERE ycsb_key IN ({keys})"))?;
+            administration.script(&format!("DELETE FROM {table} WHERE ycsb_key IN ({keys})"))?;
         }
         Ok(())
     }
@@ -93,7 +96,7 @@ impl DataSet for Ycsb {
     fn finish(&self, administration: &mut dyn Administration, dialect: Dialect) -> Result<(), ConnectError> {
         match dialect {
             // Statistics and hint bits now, not in the first measured minute.
-            Dialect::Postgres => administration.script("VACUUM (ANALYZE) usertable"),
+            Dialect::Postgres => administration.script(&format!("VACUUM (ANALYZE) {}", self.config.table)),
             _ => Ok(()),
         }
     }
@@ -103,18 +106,37 @@ impl DataSet for Ycsb {
         administration: &mut dyn Administration,
         _dialect: Dialect,
     ) -> Result<Vec<CheckResult>, ConnectError> {
-        if let Some(records) = administration.records() {
-            return self.check_records(records);
-        }
-        Ok(vec![
-            self.check_count(administration)?,
-            self.check_originals(administration)?,
-            self.check_fields(administration)?,
-        ])
+        let mut results = match administration.records() {
+            Some(records) => self.check_records(records)?,
+            None => vec![
+                self.check_count(administration)?,
+                self.check_originals(administration)?,
+                self.check_fields(administration)?,
+            ],
+        };
+        results.extend(self.check_reads());
+        Ok(results)
+    }
+
+    fn check_is_cheap(&self) -> bool {
+        self.config.records <= CHEAP
     }
 }
 
+/// As many records are verified in some seconds.
+const CHEAP: u64 = 1_000_000;
+
 impl Ycsb {
+    /// What the requests of this very run have verified.
+    fn check_reads(&self) -> Option<CheckResult> {
+        let (right, wrong) = self.verified.counts();
+        (right + wrong > 0).then(|| CheckResult {
+            name: "every read gave what had been written".to_owned(),
+            passed: wrong == 0,
+            detail: format!("{wrong} of {} reads gave something else", right + wrong),
+        })
+    }
+
     /// The record numbers of a part: one bulk call.
     fn range_of(&self, part: u32) -> (u64, u64) {
         let from = u64::from(part) * CHUNK;
@@ -131,11 +153,12 @@ impl Ycsb {
         let fields = field_names(&self.config);
         let mut columns = vec!["ycsb_key"];
         columns.extend(fields.iter().map(String::as_str));
-        let seed = self.config.seed.derive("ycsb/load");
-        let lengths = LengthDraw::of_fields(self.config.field_length);
+        let seed = load_seed(&self.config);
+        let lengths = LengthDraw::of_fields(&self.config);
+        let mut text = String::new();
         let has_records = administration.records().is_some();
         let mut number = from;
-        administration.bulk("usertable", &columns, &mut |push| {
+        administration.bulk(self.config.table, &columns, &mut |push| {
             if number == to {
                 progress(to);
                 return false;
@@ -147,7 +170,12 @@ impl Ycsb {
                 Family::Mix if !has_records => Value::Int(number as i64),
                 Family::Mix | Family::Core => Value::Text(key_text.as_str()),
             });
-            for _ in 0..self.config.fields {
+            if self.config.data_integrity {
+                integrity::values(&self.config, key_text.as_str(), &mut text);
+                let value = |field| Value::Text(integrity::value_of(&self.config, &text, field));
+                row.extend((0..self.config.fields).map(value));
+            }
+            while row.len() < columns.len() {
                 let length = lengths.draw(&mut rng);
                 row.push(Value::Text(self.pool.text(self.pool.draw(&mut rng, length))));
             }
@@ -162,7 +190,7 @@ impl Ycsb {
     }
 
     fn check_count(&self, administration: &mut dyn Administration) -> Result<CheckResult, ConnectError> {
-        let found = number(administration, "SELECT count(*) FROM usertable")?;
+        let found = number(administration, &format!("SELECT count(*) FROM {}", self.config.table))?;
         Ok(self.judge_count(found))
     }
 
@@ -176,7 +204,7 @@ impl Ycsb {
             None => "growth is what the mix asks for".to_owned(),
         };
         CheckResult {
-            name: "usertable has its rows".to_owned(),
+            name: format!("{} has its rows", self.config.table),
             passed,
             detail: format!("{found} rows, {loaded} loaded, {limit}"),
         }
@@ -199,8 +227,8 @@ impl Ycsb {
         let loaded = self.config.records;
         let found = match self.config.family {
             Family::Mix => {
-                let sql =
-                    format!("SELECT count(*) FROM usertable WHERE ycsb_key >= 0 AND ycsb_key < {loaded}");
+                let table = self.config.table;
+                let sql = format!("SELECT count(*) FROM {table} WHERE ycsb_key >= 0 AND ycsb_key < {loaded}");
                 number(administration, &sql)?
             }
             Family::Core => self.count_text_keys(administration)?,
@@ -224,7 +252,7 @@ impl Ycsb {
         while from < self.config.records {
             let to = (from + PROBED).min(self.config.records);
             let keys = key_list(&self.config, from, to);
-            let sql = format!("SELECT count(*) FROM usertable WHERE ycsb_key IN ({keys})");
+            let sql = format!("SELECT count(*) FROM {} WHERE ycsb_key IN ({keys})", self.config.table);
             found += number(administration, &sql)?;
             from = to;
         }
@@ -237,7 +265,7 @@ impl Ycsb {
             .iter()
             .map(|field| format!("{field} IS NULL OR length({field}) < {least} OR length({field}) > {most}"))
             .collect();
-        let sql = format!("SELECT count(*) FROM usertable WHERE {}", wrong.join(" OR "));
+        let sql = format!("SELECT count(*) FROM {} WHERE {}", self.config.table, wrong.join(" OR "));
         let found = number(administration, &sql)?;
         Ok(self.judge_fields(found))
     }
@@ -274,28 +302,32 @@ fn schema(config: &YcsbConfig, dialect: Dialect) -> String {
     };
     let fields: Vec<String> =
         field_names(config).iter().map(|field| format!("{field} {}", dialect.text())).collect();
-    format!("CREATE TABLE usertable (ycsb_key {key}, {})", fields.join(", "))
+    format!("CREATE TABLE {} (ycsb_key {key}, {})", config.table, fields.join(", "))
 }
 
-/// Names the table's layout: workloads of one family with the same layout share the data.
+/// Names the table's layout: workloads of one family with the same layout share the data. What differs from the default
+/// stands behind the family's name, as properties.
 fn layout_name(config: &YcsbConfig) -> String {
     let FieldLength { least, most, shape } = config.field_length;
-    let mut name = match config.family {
-        Family::Mix => "ycsb".to_owned(),
-        Family::Core => "ycsb-core".to_owned(),
+    let is_core = config.family == Family::Core;
+    let mut name = if is_core { "ycsb-core".to_owned() } else { "ycsb".to_owned() };
+    let mut say = |differs: bool, property: &str, value: &dyn std::fmt::Display| {
+        if differs {
+            name += &format!(" {property}={value}");
+        }
     };
-    if config.fields != 10 || most != 100 {
-        name += &format!(" fields={}x{most}", config.fields);
-    }
-    if shape != LengthShape::Constant {
-        name += &format!(" lengths={}-from-{least}", shape.name());
-    }
-    if config.family == Family::Core && config.key_order == KeyOrder::Ordered {
-        name += " order=ordered";
-    }
-    if config.family == Family::Core && config.zero_padding > 1 {
-        name += &format!(" padding={}", config.zero_padding);
-    }
+    let varies = shape != LengthShape::Constant;
+    let in_file = shape == LengthShape::Histogram;
+    say(config.table != "usertable", "table", &config.table);
+    say(config.fields != 10, "fieldcount", &config.fields);
+    say(config.field_prefix != "field", "fieldnameprefix", &config.field_prefix);
+    say(most != 100 && !in_file, "fieldlength", &most);
+    say(varies, "fieldlengthdistribution", &shape.name());
+    say(varies && least != 1 && !in_file, "minfieldlength", &least);
+    say(in_file, "fieldlengthhistogram", &config.histogram_file);
+    say(is_core && config.key_order == KeyOrder::Ordered, "insertorder", &"ordered");
+    say(is_core && config.zero_padding > 1, "zeropadding", &config.zero_padding);
+    say(config.data_integrity, "dataintegrity", &true);
     name
 }
 

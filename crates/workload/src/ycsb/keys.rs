@@ -1,6 +1,7 @@
 //! Key text of the CoreWorkload.
 
-use super::config::{KeyOrder, YcsbConfig};
+use super::choices::KeyOrder;
+use super::config::YcsbConfig;
 use crate::distribution::ycsb_hash;
 
 /// `user` and a decimal number, in place: formatting a key allocates nothing.
@@ -81,6 +82,31 @@ mod tests {
         assert_eq!(KeyText::of(&config, 0).as_str(), "user0");
         config.zero_padding = 8;
         assert_eq!(KeyText::of(&config, 1234).as_str(), "user00001234");
+    }
+
+    /// What YCSB's own code gives; `bindings/ycsb` has the program that wrote it.
+    const GOLDEN: &str = include_str!("../../tests/golden/ycsb.txt");
+
+    #[test]
+    fn hashes_and_keys_are_golden() {
+        let mut seen = (0, 0);
+        for line in GOLDEN.lines() {
+            match line.split('\t').collect::<Vec<_>>()[..] {
+                ["hash", number, hash] => {
+                    assert_eq!(ycsb_hash(number.parse().unwrap()).to_string(), hash);
+                    seen.0 += 1;
+                }
+                ["key", order, padding, number, key] => {
+                    let overrides = [("insertorder", order), ("zeropadding", padding)];
+                    let overrides = overrides.map(|(name, value)| (name.to_owned(), value.to_owned()));
+                    let config = YcsbConfig::from_name("ycsb-a", 1.0, Seed(1), &overrides).unwrap();
+                    assert_eq!(KeyText::of(&config, number.parse().unwrap()).as_str(), key);
+                    seen.1 += 1;
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(seen, (15, 12));
     }
 
     proptest! {

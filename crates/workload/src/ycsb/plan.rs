@@ -1,8 +1,11 @@
 //! From a request's number to its keys and values.
 
 use super::Kind;
-use super::config::{Family, FieldLength, LengthShape, RequestDistribution, ScanLength, YcsbConfig};
+use super::choices::{RequestDistribution, ScanLength};
+use super::config::{Family, YcsbConfig};
+use super::integrity;
 use super::keys::KeyText;
+use super::lengths::LengthDraw;
 use super::pool::{Pool, Span};
 use super::tickets::{DRAWN, Observed};
 use crate::Request;
@@ -28,10 +31,13 @@ pub struct Plan {
     pub(crate) restores: bool,
     /// The values to write, in the order of the fields.
     pub(crate) values: Vec<Span>,
+    /// The values of all fields one after the other, where they are a function of the key.
+    pub(crate) text: String,
 }
 
 impl Plan {
-    pub(crate) fn new(fields: usize) -> Plan {
+    pub(crate) fn new(config: &YcsbConfig) -> Plan {
+        let text = if config.data_integrity { integrity::room(config) } else { 0 };
         Plan {
             kind: Kind::Read,
             key: 0,
@@ -40,7 +46,8 @@ impl Plan {
             read_field: 0,
             write_field: 0,
             restores: false,
-            values: vec![Span::default(); fields],
+            values: vec![Span::default(); config.fields],
+            text: String::with_capacity(text),
         }
     }
 }
@@ -66,42 +73,11 @@ impl std::fmt::Display for Plan {
     }
 }
 
-/// A length between two limits.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum LengthDraw {
-    Constant(u32),
-    Uniform { least: u32, span: u64 },
-    Zipfian { least: u32, above: GrayZipf },
-}
-
-impl LengthDraw {
-    fn new(least: u32, most: u32, shape: LengthShape) -> LengthDraw {
-        let span = u64::from(most.saturating_sub(least)) + 1;
-        match shape {
-            LengthShape::Constant => LengthDraw::Constant(most),
-            LengthShape::Uniform => LengthDraw::Uniform { least, span },
-            LengthShape::Zipfian => LengthDraw::Zipfian { least, above: GrayZipf::new(span, 0.99) },
-        }
-    }
-
-    /// The law of field lengths.
-    pub(crate) fn of_fields(length: FieldLength) -> LengthDraw {
-        LengthDraw::new(length.least, length.most, length.shape)
-    }
-
-    #[inline]
-    pub(crate) fn draw(&self, rng: &mut Rng) -> u32 {
-        match self {
-            LengthDraw::Constant(length) => *length,
-            LengthDraw::Uniform { least, span } => least + rng.below(*span) as u32,
-            LengthDraw::Zipfian { least, above } => least + above.draw(rng) as u32,
-        }
-    }
-}
-
 /// The distributions of a run.
 pub(crate) struct Draws {
     requests: Seed,
+    /// That of the data set: a load by requests makes the same values.
+    loading: Seed,
     keys: KeyDraw,
     field_lengths: LengthDraw,
     scan_lengths: LengthDraw,
@@ -112,8 +88,9 @@ impl Draws {
         let ScanLength { least, most, shape } = config.scan;
         Draws {
             requests: request_seed(config),
+            loading: load_seed(config),
             keys: key_draw(config),
-            field_lengths: LengthDraw::of_fields(config.field_length),
+            field_lengths: LengthDraw::of_fields(config),
             scan_lengths: LengthDraw::new(least, most, shape),
         }
     }
@@ -138,6 +115,9 @@ impl Draws {
             Family::Mix => plan.key = number as i64,
             Family::Core => plan.key_text = KeyText::of(config, number),
         }
+        if config.loading {
+            rng = self.loading.at(number);
+        }
         match plan.kind {
             Kind::Scan => plan.count = i64::from(self.scan_lengths.draw(&mut rng)),
             Kind::Read => {}
@@ -146,6 +126,9 @@ impl Draws {
         }
         if !config.read_all_fields {
             plan.read_field = rng.below(config.fields as u64) as usize;
+        }
+        if config.data_integrity {
+            integrity::fill(config, plan);
         }
     }
 
@@ -167,6 +150,9 @@ impl Draws {
         kind: Kind,
         rng: &mut Rng,
     ) -> u64 {
+        if config.loading {
+            return config.range.0 + request.ticket;
+        }
         if kind == Kind::Insert {
             return observed.next + request.ticket * config.stride();
         }
@@ -174,8 +160,12 @@ impl Draws {
         let drawn = self.keys.draw(rng, request.seq, observed.shared + own);
         // Other clients' inserts may not be there yet; this one draws from what was there, and its own.
         match drawn.checked_sub(observed.shared) {
-            None => drawn,
             Some(index) => observed.next + index * config.stride(),
+            // The records of the range, and behind all records what earlier runs inserted.
+            None => match drawn.checked_sub(config.population()) {
+                None => config.range.0 + drawn,
+                Some(index) => config.records + index,
+            },
         }
     }
 
@@ -190,11 +180,19 @@ impl Draws {
         };
         // Within the capacity that `Plan::new` took.
         plan.values.resize(count, Span::default());
+        if config.data_integrity {
+            return; // they follow from the key
+        }
         for value in &mut plan.values {
             let length = self.field_lengths.draw(rng);
             *value = pool.draw(rng, length);
         }
     }
+}
+
+/// What the values of the data set are drawn from.
+pub(crate) fn load_seed(config: &YcsbConfig) -> Seed {
+    config.seed.derive("ycsb/load")
 }
 
 /// Clients that make one load together must not ask the same in step.
@@ -208,6 +206,8 @@ fn request_seed(config: &YcsbConfig) -> Seed {
 
 fn key_draw(config: &YcsbConfig) -> KeyDraw {
     let (records, range, theta) = (config.records, config.drawn_range(), config.theta);
+    // YCSB ranks all but one of its records by their age.
+    let ages = if config.family == Family::Core { records.saturating_sub(1).max(1) } else { records };
     match config.distribution {
         RequestDistribution::Uniform => KeyDraw::Uniform,
         RequestDistribution::Zipfian if config.family == Family::Mix => {
@@ -215,7 +215,7 @@ fn key_draw(config: &YcsbConfig) -> KeyDraw {
         }
         RequestDistribution::Zipfian => KeyDraw::Scrambled(ScrambledZipf::new(range, theta)),
         RequestDistribution::ZipfianExact => KeyDraw::Zipf(Zipf::new(range, theta)),
-        RequestDistribution::Latest => KeyDraw::Latest(GrayZipf::new(records, theta)),
+        RequestDistribution::Latest => KeyDraw::Latest(GrayZipf::new(ages, theta)),
         RequestDistribution::Hotspot => {
             KeyDraw::Hotspot(Hotspot { data_fraction: config.hotspot.0, draw_fraction: config.hotspot.1 })
         }

@@ -1,10 +1,14 @@
 //! Parameters as text: YCSB's property names, with their limits.
 
-use super::config::{Family, KeyOrder, LengthShape, RequestDistribution, YcsbConfig};
+use super::choices::{KeyOrder, LengthShape, RequestDistribution};
+use super::config::{Family, YcsbConfig};
 use crate::names::suggestion;
 
-const COMMON: [&str; 16] = [
+const COMMON: [&str; 19] = [
     "recordcount",
+    "table",
+    "fieldnameprefix",
+    "fieldlengthhistogram",
     "fieldcount",
     "fieldlength",
     "minfieldlength",
@@ -22,7 +26,14 @@ const COMMON: [&str; 16] = [
     "minscanlength",
 ];
 const MIX: [&str; 3] = ["deleteproportion", "compat", "outstanding"];
-const CORE: [&str; 9] = [
+const CORE: [&str; 16] = [
+    "insertstart",
+    "insertcount",
+    "dotransactions",
+    "readallfieldsbyname",
+    "dataintegrity",
+    "core_workload_insertion_retry_limit",
+    "core_workload_insertion_retry_interval",
     "scanlengthdistribution",
     "exponential.percentile",
     "exponential.frac",
@@ -71,6 +82,21 @@ impl Property<'_> {
         self.value.parse().map_err(|_| self.error("`true` or `false`"))
     }
 
+    /// A name that needs no quotes in any dialect.
+    fn identifier(&self) -> Result<String, String> {
+        let starts = self.value.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let rest = self.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if starts
+            && rest
+            && self.value.len() <= 48
+            && !self.value.to_ascii_lowercase().starts_with("truetail_")
+        {
+            return Ok(self.value.to_owned());
+        }
+        Err(self
+            .error("a name of at most 48 letters, digits and `_`, not beginning with a digit or `truetail_`"))
+    }
+
     fn choice<T: Copy>(&self, all: &[T], name: fn(T) -> &'static str) -> Result<T, String> {
         all.iter().copied().find(|choice| name(*choice) == self.value).ok_or_else(|| {
             let valid: Vec<&str> = all.iter().map(|choice| name(*choice)).collect();
@@ -101,6 +127,19 @@ impl YcsbConfig {
             "recordcount" => self.records = property.whole(1, 1_000_000_000_000)?,
             "operationcount" => self.operation_count = property.whole(0, 1_000_000_000_000_000)?,
             "outstanding" => self.outstanding = property.whole(0, 1_000_000)?,
+            "table" => self.table = crate::kept_text(&property.identifier()?),
+            "fieldnameprefix" => self.field_prefix = property.identifier()?,
+            "fieldlengthhistogram" => self.histogram_file = value.to_owned(),
+            "insertstart" => self.range.0 = property.whole(0, 1_000_000_000_000)?,
+            "insertcount" => self.range.1 = Some(property.whole(1, 1_000_000_000_000)?),
+            "dotransactions" => self.loading = !property.truth()?,
+            "readallfieldsbyname" => self.reads_by_name = property.truth()?,
+            "dataintegrity" => self.data_integrity = property.truth()?,
+            "core_workload_insertion_retry_limit" => {
+                self.insertion_retries = property.whole(0, 1_000_000)? as u32;
+            }
+            // Refused inserts are tried again at once: to wait would be no part of the request.
+            "core_workload_insertion_retry_interval" => drop(property.real(0.0, 86_400.0)?),
             _ if name.starts_with("field") || name.starts_with("minfield") => self.set_field(&property)?,
             _ if name.ends_with("proportion") => self.set_proportion(&property)?,
             _ if name.contains("scan") => self.set_scan(&property)?,
@@ -143,7 +182,7 @@ impl YcsbConfig {
         match property.name {
             "minscanlength" => self.scan.least = property.whole(1, 1_000_000)? as u32,
             "maxscanlength" => self.scan.most = property.whole(1, 1_000_000)? as u32,
-            _ => self.scan.shape = property.choice(&LengthShape::ALL[1..], LengthShape::name)?,
+            _ => self.scan.shape = property.choice(&LengthShape::ALL[1..3], LengthShape::name)?,
         }
         Ok(())
     }
@@ -171,6 +210,8 @@ impl YcsbConfig {
     pub(crate) fn parameters(&self) -> Vec<(String, String)> {
         let mut all = vec![
             ("recordcount", self.records.to_string()),
+            ("table", self.table.to_owned()),
+            ("fieldnameprefix", self.field_prefix.clone()),
             ("fieldcount", self.fields.to_string()),
             ("fieldlength", self.field_length.most.to_string()),
             ("fieldlengthdistribution", self.field_length.shape.name().to_owned()),
@@ -181,6 +222,9 @@ impl YcsbConfig {
         ];
         if self.field_length.shape != LengthShape::Constant {
             all.push(("minfieldlength", self.field_length.least.to_string()));
+        }
+        if self.field_length.shape == LengthShape::Histogram {
+            all.push(("fieldlengthhistogram", self.histogram_file.clone()));
         }
         match self.distribution {
             RequestDistribution::Hotspot => {
@@ -197,6 +241,11 @@ impl YcsbConfig {
         match self.family {
             Family::Mix => all.push(("compat", compat_name(self.stable).to_owned())),
             Family::Core => {
+                all.push(("insertstart", self.range.0.to_string()));
+                all.push(("insertcount", self.population().to_string()));
+                all.push(("dotransactions", (!self.loading).to_string()));
+                all.push(("dataintegrity", self.data_integrity.to_string()));
+                all.push(("readallfieldsbyname", self.reads_by_name.to_string()));
                 all.push(("readallfields", self.read_all_fields.to_string()));
                 all.push(("writeallfields", self.write_all_fields.to_string()));
                 all.push(("scanlengthdistribution", self.scan.shape.name().to_owned()));
@@ -231,8 +280,11 @@ mod tests {
                 let value = match property {
                     "fieldlengthdistribution" | "scanlengthdistribution" => "zipfian",
                     "requestdistribution" => "hotspot",
-                    "readallfields" => "false",
-                    "writeallfields" => "true",
+                    "readallfields" | "dotransactions" => "false",
+                    "writeallfields" | "readallfieldsbyname" | "dataintegrity" => "true",
+                    "table" | "fieldnameprefix" | "fieldlengthhistogram" => "other",
+                    // Accepted, and without meaning.
+                    "core_workload_insertion_retry_interval" => continue,
                     "insertorder" => "ordered",
                     "compat" => "benchbase",
                     "zipfianconstant" | "hotspotdatafraction" | "hotspotopnfraction" => "0.5",
@@ -268,6 +320,16 @@ mod tests {
         assert!(fail("ycsb", "zipfianconstant", "1.2").contains("zipfian-exact"));
         assert!(fail("ycsb-e", "minscanlength", "101").contains("more than maxscanlength=100"));
         assert!(fail("ycsb-e", "minfieldlength", "101").contains("more than fieldlength=100"));
+        assert!(fail("ycsb-a", "insertstart", "1000").contains("within recordcount=1000"));
+        assert!(fail("ycsb-a", "insertcount", "1001").contains("within recordcount=1000"));
+        assert!(fail("ycsb-a", "table", "user table").contains("a name of at most 48"));
+        assert!(fail("ycsb-a", "table", "truetail_dataset").contains("a name of at most 48"));
+        assert!(
+            fail("ycsb-a", "fieldlengthdistribution", "histogram")
+                .contains("fieldlengthhistogram=hist.txt: ")
+        );
+        let uniform = [("fieldlengthdistribution", "uniform"), ("dataintegrity", "true")];
+        assert!(config("ycsb-a", &uniform).unwrap_err().contains("constant lengths"));
         assert!(config("ycsb-x", &[]).unwrap_err().contains("valid are ycsb, ycsb-a"));
         for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(YcsbConfig::from_name("ycsb", scale, Seed(1), &[]).unwrap_err().contains("scale"));

@@ -8,8 +8,8 @@
 use super::config::Family;
 use super::keys::KeyText;
 use super::plan::{FIELDS_MOST, Plan};
-use super::run::{FIELDS_USUAL, verdict};
-use super::{Kind, Ycsb};
+use super::run::{FIELDS_USUAL, value, verdict};
+use super::{Kind, Ycsb, integrity};
 use driver::{Command, Conversation, Fields, KeyValue, OpError};
 use units::Outcome;
 
@@ -27,8 +27,11 @@ pub(crate) async fn run<C: Conversation>(
         },
     };
     match plan.kind {
-        Kind::Read => asked.stage_read(conversation)?,
-        Kind::Insert => asked.stage_write(true, conversation)?,
+        Kind::Read => {
+            asked.stage_read(conversation)?;
+            return asked.verified(conversation).await;
+        }
+        Kind::Insert => return asked.insert(conversation).await,
         Kind::Update => asked.stage_write(false, conversation)?,
         Kind::Scan => {
             asked.stage_scan(conversation)?;
@@ -44,8 +47,7 @@ pub(crate) async fn run<C: Conversation>(
         }
         Kind::ReadModifyWrite => {
             asked.stage_read(conversation)?;
-            conversation.exchange().await?;
-            if !conversation.reply(0).touched() {
+            if asked.verified(conversation).await? == Outcome::Miss {
                 return Ok(Outcome::Miss);
             }
             asked.stage_write(false, conversation)?;
@@ -63,29 +65,58 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     fn fields(&self) -> Fields<'_> {
-        if self.ycsb.config.read_all_fields {
-            Fields::All
+        let config = &self.ycsb.config;
+        if !config.read_all_fields {
+            Fields::One(self.ycsb.fields[self.plan.read_field])
+        } else if config.reads_by_name || config.data_integrity {
+            Fields::Named(&self.ycsb.fields)
         } else {
-            Fields::One(&self.ycsb.fields[self.plan.read_field])
+            Fields::All
         }
     }
 
     fn stage_read<C: Conversation>(&self, conversation: &mut C) -> Result<(), OpError> {
-        let (table, key) = (super::TABLE, self.key.as_str());
+        let (table, key) = (self.ycsb.config.table, self.key.as_str());
         conversation.stage(Command::KeyValue(KeyValue::Read { table, key, fields: self.fields() }))
     }
 
+    /// A read that was staged; what it gave is verified where values can be.
+    async fn verified<C: Conversation>(&self, conversation: &mut C) -> Result<Outcome, OpError> {
+        conversation.exchange().await?;
+        let outcome = verdict(conversation.reply(0));
+        if self.ycsb.config.data_integrity && outcome == Outcome::Ok {
+            integrity::verify(self.ycsb, self.plan, conversation, 0);
+        }
+        Ok(outcome)
+    }
+
+    /// An insert; one of a load is tried again when it is refused, as often as is asked for.
+    async fn insert<C: Conversation>(&self, conversation: &mut C) -> Result<Outcome, OpError> {
+        let config = &self.ycsb.config;
+        let mut left = if config.loading { config.insertion_retries } else { 0 };
+        loop {
+            self.stage_write(true, conversation)?;
+            match conversation.exchange().await {
+                Ok(()) => return Ok(verdict(conversation.reply(0))),
+                Err(error) if error.session_usable && left > 0 => left -= 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     fn stage_scan<C: Conversation>(&self, conversation: &mut C) -> Result<(), OpError> {
-        let (table, key) = (super::TABLE, self.key.as_str());
+        let (table, key) = (self.ycsb.config.table, self.key.as_str());
         let count = u32::try_from(self.plan.count).unwrap_or(u32::MAX);
         // Of the mix's interval both ends are open.
         let count =
             if self.ycsb.config.family == Family::Mix { count.saturating_sub(1).max(1) } else { count };
-        conversation.stage(Command::KeyValue(KeyValue::Scan { table, key, count, fields: self.fields() }))
+        // YCSB's scans never name all fields.
+        let fields = if self.ycsb.config.read_all_fields { Fields::All } else { self.fields() };
+        conversation.stage(Command::KeyValue(KeyValue::Scan { table, key, count, fields }))
     }
 
     fn stage_delete<C: Conversation>(&self, conversation: &mut C) -> Result<(), OpError> {
-        let (table, key) = (super::TABLE, self.key.as_str());
+        let (table, key) = (self.ycsb.config.table, self.key.as_str());
         conversation.stage(Command::KeyValue(KeyValue::Delete { table, key }))
     }
 
@@ -103,12 +134,12 @@ impl Asked<'_> {
         conversation: &mut C,
     ) -> Result<(), OpError> {
         let mut fields = [("", ""); ROOM];
-        let names = self.ycsb.fields.iter().skip(self.plan.write_field);
+        let names = self.ycsb.fields.iter().copied().skip(self.plan.write_field);
         for ((field, name), span) in fields.iter_mut().zip(names).zip(&self.plan.values) {
-            *field = (name, self.ycsb.pool.text(*span));
+            *field = (name, value(self.ycsb, self.plan, *span));
         }
         let fields = &fields[..self.plan.values.len()];
-        let (table, key) = (super::TABLE, self.key.as_str());
+        let (table, key) = (self.ycsb.config.table, self.key.as_str());
         conversation.stage(Command::KeyValue(if is_new {
             KeyValue::Insert { table, key, fields }
         } else {

@@ -43,25 +43,25 @@ pub(super) fn empty(
     from: u64,
     to: u64,
 ) -> Result<(), ConnectError> {
-    each_batch(config, (from, to), &mut |_, keys| records.remove(super::TABLE, keys))
+    each_batch(config, (from, to), &mut |_, keys| records.remove(config.table, keys))
 }
 
-/// The highest of the record numbers in `from..to` that is there.
-pub(super) fn highest_present(
+/// Those of the record numbers in `from..to` that are there, in their order.
+pub(super) fn numbers_present(
     config: &YcsbConfig,
     records: &mut dyn Records,
     from: u64,
     to: u64,
-) -> Result<Option<u64>, ConnectError> {
-    let mut highest = None;
+) -> Result<Vec<u64>, ConnectError> {
+    let mut found = Vec::new();
     each_batch(config, (from, to), &mut |first, keys| {
-        records.read(super::TABLE, keys, &mut |at, fields| {
+        records.read(config.table, keys, &mut |at, fields| {
             if !fields.is_empty() {
-                highest = Some(first + at as u64);
+                found.push(first + at as u64);
             }
         })
     })?;
-    Ok(highest)
+    Ok(found)
 }
 
 /// The numbers of the mix's records from `from` on that are there, in their order.
@@ -74,7 +74,7 @@ pub(super) fn numbers_from(
         return numbers_there(config, records, from);
     }
     let mut numbers = Vec::new();
-    records.keys(super::TABLE, &mut |key| {
+    records.keys(config.table, &mut |key| {
         numbers.extend(KeyText::number_of(key).filter(|number| *number >= from));
     })?;
     numbers.sort_unstable();
@@ -88,14 +88,14 @@ fn numbers_there(
     from: u64,
 ) -> Result<Vec<u64>, ConnectError> {
     let (mut numbers, mut next) = (Vec::new(), from);
-    if is_indifferent(records)? {
+    if is_indifferent(config, records)? {
         return Ok(numbers);
     }
     loop {
         let before = numbers.len();
         let last = next + TOGETHER as u64;
         each_batch(config, (next, last), &mut |first, keys| {
-            records.read(super::TABLE, keys, &mut |at, fields| {
+            records.read(config.table, keys, &mut |at, fields| {
                 if !fields.is_empty() {
                     numbers.push(first + at as u64);
                 }
@@ -109,17 +109,17 @@ fn numbers_there(
 }
 
 /// Whether a store says of any record that it is there, as those do that only pretend to be one.
-pub(super) fn is_indifferent(records: &mut dyn Records) -> Result<bool, ConnectError> {
+pub(super) fn is_indifferent(config: &YcsbConfig, records: &mut dyn Records) -> Result<bool, ConnectError> {
     let mut is_there = false;
     records
-        .read(super::TABLE, &["no record has this key"], &mut |_, fields| is_there = !fields.is_empty())?;
+        .read(config.table, &["no record has this key"], &mut |_, fields| is_there = !fields.is_empty())?;
     Ok(is_there)
 }
 
 /// Takes away what runs have inserted, in a store that can't tell its keys.
 pub(super) fn empty_inserted(config: &YcsbConfig, records: &mut dyn Records) -> Result<(), ConnectError> {
     for number in numbers_there(config, records, config.records)? {
-        records.remove(super::TABLE, &[key(config, number).as_str()])?;
+        records.remove(config.table, &[key(config, number).as_str()])?;
     }
     Ok(())
 }
@@ -135,14 +135,14 @@ impl Ycsb {
         let (mut there, mut sound) = (0, 0);
         for nth in 0..asked {
             let number = (last * u128::from(nth) / u128::from(asked.max(2) - 1)) as u64;
-            records.read(super::TABLE, &[key(&self.config, number).as_str()], &mut |_, fields| {
+            records.read(self.config.table, &[key(&self.config, number).as_str()], &mut |_, fields| {
                 there += u64::from(!fields.is_empty());
                 sound += u64::from(self.may_be_sound(fields));
             })?;
         }
         Ok(match (there, sound) {
             (0, _) => Status::Missing,
-            (there, sound) if there > sound => Status::Foreign { table: super::TABLE.to_owned() },
+            (there, sound) if there > sound => Status::Foreign { table: self.config.table.to_owned() },
             (there, _) if there < asked => Status::Incomplete,
             _ => Status::Matching { found: self.marker() },
         })
@@ -151,7 +151,7 @@ impl Ycsb {
     /// As the checks in SQL: all rows, the loaded keys, the fields.
     pub(super) fn check_records(&self, records: &mut dyn Records) -> Result<Vec<CheckResult>, ConnectError> {
         let lists = records.lists();
-        let count = if lists { records.count(super::TABLE)? } else { 0 };
+        let count = if lists { records.count(self.config.table)? } else { 0 };
         let (mut originals, mut wrong) = (0, 0);
         let mut look = |fields: &[(String, String)], is_original: bool| {
             originals += u64::from(is_original && !fields.is_empty());
@@ -160,7 +160,7 @@ impl Ycsb {
         };
         let loaded = (0, self.config.records);
         each_batch(&self.config, loaded, &mut |_, keys| {
-            records.read(super::TABLE, keys, &mut |_, fields| look(fields, true))
+            records.read(self.config.table, keys, &mut |_, fields| look(fields, true))
         })?;
         if !lists {
             return Ok(vec![self.judge_originals(originals), self.judge_fields(wrong)]);
@@ -172,7 +172,7 @@ impl Ycsb {
             Ok(())
         })?;
         let mut inserted = Vec::new();
-        records.keys(super::TABLE, &mut |key| {
+        records.keys(self.config.table, &mut |key| {
             if !known.contains(key) {
                 inserted.push(key.to_owned());
             }
@@ -180,7 +180,7 @@ impl Ycsb {
         for keys in inserted.chunks(TOGETHER) {
             let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
             // A key of the index without its record is as wrong as a record without its fields.
-            records.read(super::TABLE, &keys, &mut |_, fields| {
+            records.read(self.config.table, &keys, &mut |_, fields| {
                 wrong += u64::from(!self.is_sound(fields));
             })?;
         }
@@ -199,9 +199,9 @@ impl Ycsb {
 
     fn is_sound(&self, fields: &[(String, String)]) -> bool {
         let (least, most) = field_lengths(&self.config);
-        let fits = |name: &String| {
+        let fits = |name: &&'static str| {
             let value =
-                fields.iter().find(|(found, _)| found == name).map(|(_, value)| value.chars().count());
+                fields.iter().find(|(found, _)| found == *name).map(|(_, value)| value.chars().count());
             value.is_some_and(|length| (least as usize..=most as usize).contains(&length))
         };
         self.fields.len() == fields.len() && self.fields.iter().all(fits)

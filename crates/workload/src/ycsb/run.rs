@@ -1,7 +1,8 @@
 //! Carrying a plan out.
 
 use super::plan::{FIELDS_MOST, Plan};
-use super::{Family, Kind, Ycsb};
+use super::pool::Span;
+use super::{Family, Kind, Ycsb, integrity};
 use crate::transaction::settled;
 use driver::{Command, Conversation, OpError, Reply, Value};
 use units::Outcome;
@@ -20,12 +21,9 @@ pub(crate) async fn run<C: Conversation>(
     match plan.kind {
         Kind::Read => {
             stage_key(ycsb, plan, ycsb.layout.read + plan.read_field, conversation)?;
-            single(conversation).await
+            verified(ycsb, plan, conversation).await
         }
-        Kind::Insert => {
-            stage_write(ycsb, plan, ycsb.layout.insert, conversation)?;
-            single(conversation).await
-        }
+        Kind::Insert => insert(ycsb, plan, conversation).await,
         Kind::Update => {
             stage_write(ycsb, plan, ycsb.layout.update + plan.write_field, conversation)?;
             single(conversation).await
@@ -53,6 +51,32 @@ pub(crate) async fn run<C: Conversation>(
 async fn single<C: Conversation>(conversation: &mut C) -> Result<Outcome, OpError> {
     conversation.exchange().await?;
     Ok(verdict(conversation.reply(0)))
+}
+
+/// A read by key; what it gave is verified where values can be.
+async fn verified<C: Conversation>(
+    ycsb: &Ycsb,
+    plan: &Plan,
+    conversation: &mut C,
+) -> Result<Outcome, OpError> {
+    let outcome = single(conversation).await?;
+    if ycsb.config.data_integrity && outcome == Outcome::Ok {
+        // Before the first field there is the key.
+        integrity::verify(ycsb, plan, conversation, 1);
+    }
+    Ok(outcome)
+}
+
+/// An insert; one of a load is tried again when it is refused, as often as is asked for.
+async fn insert<C: Conversation>(ycsb: &Ycsb, plan: &Plan, conversation: &mut C) -> Result<Outcome, OpError> {
+    let mut left = if ycsb.config.loading { ycsb.config.insertion_retries } else { 0 };
+    loop {
+        stage_write(ycsb, plan, ycsb.layout.insert, conversation)?;
+        match single(conversation).await {
+            Err(error) if error.session_usable && left > 0 => left -= 1,
+            ended => return ended,
+        }
+    }
 }
 
 /// The mix's interval may be empty by its draw, so that no row is a miss; see the module's documentation.
@@ -108,7 +132,7 @@ async fn read_then_update<C: Conversation>(
     conversation: &mut C,
 ) -> Result<Outcome, OpError> {
     stage_key(ycsb, plan, ycsb.layout.read + plan.read_field, conversation)?;
-    if single(conversation).await? == Outcome::Miss {
+    if verified(ycsb, plan, conversation).await? == Outcome::Miss {
         return Ok(Outcome::Miss);
     }
     stage_write(ycsb, plan, ycsb.layout.update + plan.write_field, conversation)?;
@@ -124,6 +148,14 @@ fn key<'a>(ycsb: &Ycsb, plan: &'a Plan) -> Value<'a> {
         Family::Mix => Value::Int(plan.key),
         Family::Core => Value::Text(plan.key_text.as_str()),
     }
+}
+
+/// The text of a value that is written.
+pub(super) fn value<'a>(ycsb: &'a Ycsb, plan: &'a Plan, span: Span) -> &'a str {
+    if ycsb.config.data_integrity {
+        return &plan.text[span.offset as usize..(span.offset + span.length) as usize];
+    }
+    ycsb.pool.text(span)
 }
 
 fn stage_key<C: Conversation>(
@@ -161,7 +193,7 @@ fn stage_values<C: Conversation, const ROOM: usize>(
     let updates = (ycsb.layout.update..ycsb.layout.insert).contains(&index);
     arguments[if updates { plan.values.len() } else { 0 }] = key(ycsb, plan);
     for (argument, span) in arguments[usize::from(!updates)..].iter_mut().zip(&plan.values) {
-        *argument = Value::Text(ycsb.pool.text(*span));
+        *argument = Value::Text(value(ycsb, plan, *span));
     }
     conversation.stage(Command::Statement { index, arguments: &arguments[..=plan.values.len()] })
 }

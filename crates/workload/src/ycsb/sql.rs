@@ -30,7 +30,7 @@ pub(crate) fn statements(config: &YcsbConfig, dialect: Dialect) -> Result<Vec<St
 /// Names of the fields, as the family's origin numbers them.
 pub(crate) fn field_names(config: &YcsbConfig) -> Vec<String> {
     let first = if config.family == Family::Mix { 1 } else { 0 };
-    (first..first + config.fields).map(|number| format!("field{number}")).collect()
+    (first..first + config.fields).map(|number| format!("{}{number}", config.field_prefix)).collect()
 }
 
 fn compose(config: &YcsbConfig, dialect: Dialect) -> (Layout, Vec<StatementSpec>) {
@@ -76,6 +76,17 @@ impl Writer<'_> {
         self.list.push(StatementSpec::counted(sql, parameters));
     }
 
+    /// A read of one row, whose values are kept where they are verified.
+    fn push_read(&mut self, sql: String, columns: &str) {
+        let parameters = [self.key_type()];
+        if self.config.data_integrity {
+            let columns = vec![ValueType::Text; columns.split(", ").count()];
+            self.list.push(StatementSpec::kept(sql, &parameters, &columns));
+        } else {
+            self.push(sql, &parameters);
+        }
+    }
+
     /// The column lists of reads: all fields at once, or one list for each field.
     fn read_columns(&self) -> Vec<String> {
         if self.config.read_all_fields {
@@ -88,8 +99,9 @@ impl Writer<'_> {
     fn reads(&mut self, lock: &str) -> usize {
         let first = self.list.len();
         for columns in self.read_columns() {
-            let sql = format!("SELECT {columns} FROM usertable WHERE ycsb_key = {}{lock}", self.place(1));
-            self.push(sql, &[self.key_type()]);
+            let table = self.config.table;
+            let sql = format!("SELECT {columns} FROM {table} WHERE ycsb_key = {}{lock}", self.place(1));
+            self.push_read(sql, &columns);
         }
         first
     }
@@ -97,7 +109,10 @@ impl Writer<'_> {
     fn scan_between(&mut self) -> usize {
         let (low, high) = (self.place(1), self.place(2));
         let columns = &self.read_columns()[0];
-        let sql = format!("SELECT {columns} FROM usertable WHERE ycsb_key > {low} AND ycsb_key < {high}");
+        let sql = format!(
+            "SELECT {columns} FROM {} WHERE ycsb_key > {low} AND ycsb_key < {high}",
+            self.config.table
+        );
         self.push(sql, &[ValueType::Int, ValueType::Int]);
         self.list.len() - 1
     }
@@ -107,7 +122,8 @@ impl Writer<'_> {
         let (key, count) = (self.place(1), self.place(2));
         for columns in self.read_columns() {
             let sql = format!(
-                "SELECT {columns} FROM usertable WHERE ycsb_key >= {key} ORDER BY ycsb_key LIMIT {count}"
+                "SELECT {columns} FROM {} WHERE ycsb_key >= {key} ORDER BY ycsb_key LIMIT {count}",
+                self.config.table
             );
             self.push(sql, &[ValueType::Text, ValueType::Int]);
         }
@@ -129,7 +145,8 @@ impl Writer<'_> {
                 .map(|(i, field)| format!("{field} = {}", self.place(i + 1)))
                 .collect();
             let key = self.place(group.len() + 1);
-            let sql = format!("UPDATE usertable SET {} WHERE ycsb_key = {key}", assignments.join(", "));
+            let table = self.config.table;
+            let sql = format!("UPDATE {table} SET {} WHERE ycsb_key = {key}", assignments.join(", "));
             let mut types = vec![ValueType::Text; group.len()];
             types.push(self.key_type());
             self.push(sql, &types);
@@ -152,7 +169,8 @@ impl Writer<'_> {
     fn insert_with(&mut self, verb: &str, conflict: &str) -> usize {
         let places: Vec<String> = (1..=self.fields.len() + 1).map(|n| self.place(n)).collect();
         let sql = format!(
-            "{verb} usertable (ycsb_key, {}) VALUES ({}){conflict}",
+            "{verb} {} (ycsb_key, {}) VALUES ({}){conflict}",
+            self.config.table,
             self.fields.join(", "),
             places.join(", ")
         );
@@ -161,7 +179,7 @@ impl Writer<'_> {
     }
 
     fn delete(&mut self) -> usize {
-        let sql = format!("DELETE FROM usertable WHERE ycsb_key = {}", self.place(1));
+        let sql = format!("DELETE FROM {} WHERE ycsb_key = {}", self.config.table, self.place(1));
         self.push(sql, &[ValueType::Int]);
         self.list.len() - 1
     }

@@ -24,7 +24,8 @@ pub(crate) struct Observed {
     /// The first record number (CoreWorkload) or key (mix) that this client inserts; all of its own from there
     /// on are free.
     pub(crate) next: u64,
-    /// Record numbers from 0 that are there for certain, whoever inserted them.
+    /// Records that are there for certain, whoever inserted them: those of the range, and behind all records those that
+    /// earlier runs inserted.
     pub(crate) shared: u64,
     /// Keys that earlier runs inserted and did not delete, oldest first.
     leftovers: Arc<[u64]>,
@@ -38,7 +39,8 @@ impl Observed {
 
     fn free_from(config: &YcsbConfig, free: u64, leftovers: Arc<[u64]>) -> Observed {
         // What other clients insert meanwhile comes with gaps, and then only the loaded records are certain.
-        let shared = if config.stride() == 1 { free } else { config.records };
+        let inserted = if config.stride() == 1 { free.saturating_sub(config.records) } else { 0 };
+        let shared = config.population() + inserted;
         Observed { next: config.first_owned(free), shared, leftovers }
     }
 }
@@ -124,9 +126,30 @@ pub(crate) fn observe(
     administration: &mut dyn Administration,
 ) -> Result<Observed, String> {
     match config.family {
+        _ if config.loading => observe_loading(config, administration),
         Family::Mix => observe_mix(config, administration),
         Family::Core => observe_core(config, administration),
     }
+}
+
+/// A load by requests must not find its records there: each of them would fail, or be written over.
+fn observe_loading(config: &YcsbConfig, administration: &mut dyn Administration) -> Result<Observed, String> {
+    let (from, count) = (config.range.0, config.population());
+    if present(config, administration)? > 0 {
+        let mut found = 0;
+        for first in (from..from + count).step_by(PROBED as usize) {
+            found +=
+                numbers_present(config, administration, first, (first + PROBED).min(from + count))?.len();
+        }
+        if found > 0 {
+            return Err(format!(
+                "{}: {found} of the {count} records from insertstart={from} on are there already; \
+                 drop them, or load others by insertstart and insertcount",
+                config.name
+            ));
+        }
+    }
+    Ok(Observed::fresh(config))
 }
 
 fn observe_mix(config: &YcsbConfig, administration: &mut dyn Administration) -> Result<Observed, String> {
@@ -137,13 +160,13 @@ fn observe_mix(config: &YcsbConfig, administration: &mut dyn Administration) -> 
         let own = there.into_iter().filter(|key| config.owns(*key)).take(LEFTOVERS_MOST).collect();
         return Ok(Observed::free_from(config, config.records.max(above), own));
     }
-    let highest = numbers(config, administration, "SELECT max(ycsb_key) FROM usertable")?;
+    let highest = numbers(config, administration, &format!("SELECT max(ycsb_key) FROM {}", config.table))?;
     let leftovers = numbers(
         config,
         administration,
         &format!(
-            "SELECT ycsb_key FROM usertable WHERE ycsb_key >= {} ORDER BY ycsb_key LIMIT {LEFTOVERS_MOST}",
-            config.records
+            "SELECT ycsb_key FROM {} WHERE ycsb_key >= {} ORDER BY ycsb_key LIMIT {LEFTOVERS_MOST}",
+            config.table, config.records
         ),
     )?;
     let above = highest.first().map_or(0, |key| key + 1);
@@ -152,18 +175,7 @@ fn observe_mix(config: &YcsbConfig, administration: &mut dyn Administration) -> 
 }
 
 fn observe_core(config: &YcsbConfig, administration: &mut dyn Administration) -> Result<Observed, String> {
-    let present = match administration.records() {
-        // Where rows can't be counted, what runs have inserted is looked for in any case; unless that would never end.
-        Some(records) if !records.lists() => {
-            let is_indifferent = records_dataset::is_indifferent(records).map_err(|e| said(config, &e))?;
-            is_indifferent.then_some(config.records)
-        }
-        Some(records) => Some(records.count(super::TABLE).map_err(|e| said(config, &e))?),
-        None => {
-            let counted = numbers(config, administration, "SELECT count(*) FROM usertable")?;
-            Some(counted.first().copied().unwrap_or(0))
-        }
-    };
+    let present = present(config, administration)?;
     // With as many rows, no free number can lie below; numbers above exist only where inserts failed.
     let mut next = config.records.max(present.unwrap_or(0));
     if present.is_some_and(|present| present <= config.records) {
@@ -175,23 +187,50 @@ fn observe_core(config: &YcsbConfig, administration: &mut dyn Administration) ->
     Ok(Observed::free_from(config, next, Arc::from([])))
 }
 
+/// How many records the table has; `None` where rows can't be counted: there, what runs have inserted is looked for in any case,
+/// unless that would never end.
+fn present(config: &YcsbConfig, administration: &mut dyn Administration) -> Result<Option<u64>, String> {
+    if let Some(records) = administration.records() {
+        let present = || match records.lists() {
+            true => records.count(config.table).map(Some),
+            false => Ok(records_dataset::is_indifferent(config, records)?.then_some(config.records)),
+        };
+        return present().map_err(|error| said(config, &error));
+    }
+    let counted = numbers(config, administration, &format!("SELECT count(*) FROM {}", config.table))?;
+    Ok(Some(counted.first().copied().unwrap_or(0)))
+}
+
 /// The highest of the record numbers from `from` on, within [`PROBED`], that is in the table.
 fn highest_present(
     config: &YcsbConfig,
     administration: &mut dyn Administration,
     from: u64,
 ) -> Result<Option<u64>, String> {
+    Ok(numbers_present(config, administration, from, from + PROBED)?.last().copied())
+}
+
+/// Those of the record numbers in `from..to` that are in the table, in their order.
+fn numbers_present(
+    config: &YcsbConfig,
+    administration: &mut dyn Administration,
+    from: u64,
+    to: u64,
+) -> Result<Vec<u64>, String> {
     if let Some(records) = administration.records() {
-        let highest = records_dataset::highest_present(config, records, from, from + PROBED);
-        return highest.map_err(|e| said(config, &e));
+        return records_dataset::numbers_present(config, records, from, to)
+            .map_err(|error| said(config, &error));
     }
-    let keys: Vec<KeyText> = (from..from + PROBED).map(|number| KeyText::of(config, number)).collect();
+    let keys: Vec<KeyText> = (from..to).map(|number| KeyText::of(config, number)).collect();
     let list: Vec<String> = keys.iter().map(|key| format!("'{}'", key.as_str())).collect();
-    let sql = format!("SELECT ycsb_key FROM usertable WHERE ycsb_key IN ({})", list.join(","));
+    let sql = format!("SELECT ycsb_key FROM {} WHERE ycsb_key IN ({})", config.table, list.join(","));
     let rows = administration.query(&sql).map_err(|error| said(config, &error))?;
     let present: HashSet<&str> = rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
-    let highest = keys.iter().rposition(|key| present.contains(key.as_str()));
-    Ok(highest.map(|index| from + index as u64))
+    Ok((from..to)
+        .zip(&keys)
+        .filter(|(_, key)| present.contains(key.as_str()))
+        .map(|(number, _)| number)
+        .collect())
 }
 
 fn said(config: &YcsbConfig, error: &ConnectError) -> String {
@@ -206,6 +245,6 @@ fn numbers(
     let rows = administration.query(sql).map_err(|error| said(config, &error))?;
     rows.iter()
         .filter_map(|row| row.first()?.as_deref())
-        .map(|text| text.parse().map_err(|_| format!("{}: `{text}` in usertable is not a key", config.name)))
+        .map(|text| text.parse().map_err(|_| format!("{}: `{text}` in the table is not a key", config.name)))
         .collect()
 }

@@ -41,7 +41,37 @@ fn status_tells_what_is_there() {
 fn what_is_ours_is_replaced_and_what_is_not_is_left_alone() {
     let database = Database::new();
     let mut administration = database.administer();
-    database.load(&ycsb("ycsb", 0.1, 1, &[]));
+    let mix = ycsb("ycsb", 0.1, 1, &[]);
+    database.load(&mix);
+    // Neither another workload nor other properties take what is there, or drop it; the flags that fit are named.
+    for (name, overrides) in
+        [("ycsb-c", &[][..]), ("ycsb", &[("fieldcount", "5")]), ("ycsb-a", &[("zeropadding", "9")])]
+    {
+        let other = ycsb(name, 0.1, 1, overrides);
+        for refused in [
+            drop_dataset(&mut *administration, other.dataset().unwrap()),
+            database.try_load(other.dataset().unwrap(), &|_| ()).map(|_| ()),
+        ] {
+            let message = refused.unwrap_err().to_string();
+            assert!(message.contains("`usertable` holds another data set, `ycsb` at scale 0.1"), "{message}");
+            assert!(
+                message.contains("left alone; the flags that fit it are `-w ycsb --scale 0.1`"),
+                "{message}"
+            );
+        }
+    }
+    assert!(matches!(status(&mut *administration, mix.dataset().unwrap()).unwrap(), Status::Matching { .. }));
+    // In a table of its own it is beside the other one.
+    let beside = ycsb("ycsb-c", 0.2, 1, &[("table", "mine"), ("fieldcount", "2")]);
+    database.load(&beside);
+    drop_dataset(&mut *administration, mix.dataset().unwrap()).unwrap();
+    let Status::Matching { found } = status(&mut *administration, beside.dataset().unwrap()).unwrap() else {
+        panic!("it is there")
+    };
+    assert_eq!(found.flags(), "-w ycsb-core -p table=mine -p fieldcount=2 --scale 0.2");
+    drop_dataset(&mut *administration, beside.dataset().unwrap()).unwrap();
+    // At another scale it is the same data set, and replaced.
+    database.load(&ycsb("ycsb-a", 0.1, 1, &[]));
     let core = ycsb("ycsb-c", 0.2, 1, &[]);
     database.load(&core);
     assert!(matches!(

@@ -158,3 +158,97 @@ fn a_broken_data_set_does_not_pass() {
     assert!(!database.administer().table_exists("usertable").unwrap());
     assert!(!database.administer().table_exists("truetail_dataset").unwrap());
 }
+
+#[test]
+fn requests_load_what_a_bulk_load_does() {
+    let layouts: [&[(&str, &str)]; 3] = [
+        &[],
+        &[("fieldlengthdistribution", "uniform"), ("insertorder", "ordered"), ("table", "mine")],
+        &[("dataintegrity", "true"), ("fieldnameprefix", "f"), ("fieldcount", "3")],
+    ];
+    for layout in layouts {
+        let contents = |database: &Database, table: &str| {
+            database.administer().query(&format!("SELECT * FROM {table} ORDER BY ycsb_key")).unwrap()
+        };
+        let whole = ycsb("ycsb-core", 0.3, 4, layout);
+        let in_bulk = Database::new();
+        in_bulk.load(&whole);
+        let by_requests = Database::new();
+        // Two halves, as of two machines.
+        for (part, range) in [["0", "100"], ["100", "200"]].into_iter().enumerate() {
+            let more = [("dotransactions", "false"), ("insertstart", range[0]), ("insertcount", range[1])];
+            let mut part_of_it = ycsb("ycsb-core", 0.3, 4, &[layout, &more].concat());
+            let count: u64 = range[1].parse().unwrap();
+            if part == 0 {
+                let dataset = part_of_it.dataset().unwrap();
+                workload::dataset::begin(&mut *by_requests.administer(), dataset, Dialect::Sqlite).unwrap();
+            }
+            part_of_it.observe(&mut *by_requests.administer()).unwrap();
+            assert_eq!(run(&by_requests, &part_of_it, count, 1), Counts { ok: count, missed: 0 });
+            let again = part_of_it.observe(&mut *by_requests.administer()).unwrap_err();
+            assert!(again.contains(&format!("{count} of the {count} records")), "{again}");
+        }
+        workload::dataset::complete(
+            &mut *by_requests.administer(),
+            whole.dataset().unwrap(),
+            Dialect::Sqlite,
+        )
+        .unwrap();
+        assert_sound(&by_requests, &whole);
+        let table = whole.config().table;
+        assert!(contents(&in_bulk, table) == contents(&by_requests, table), "{layout:?}");
+    }
+}
+
+#[test]
+fn requests_keep_to_their_range_and_inserts_come_behind_all_records() {
+    for distribution in ["uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"] {
+        let overrides = [
+            ("requestdistribution", distribution),
+            ("insertstart", "100"),
+            ("insertcount", "50"),
+            ("insertproportion", "0.2"),
+        ];
+        let ranged = ycsb("ycsb-a", 0.3, 1, &overrides);
+        let database = Database::new();
+        database.load(&ranged);
+        assert_eq!(run(&database, &ranged, 3_000, 3).missed, 0, "{distribution}");
+        // An update leaves another value than the load did: only of the range.
+        let untouched = ycsb("ycsb-a", 0.3, 1, &[]);
+        let other = Database::new();
+        other.load(&untouched);
+        let rows = |database: &Database| -> std::collections::BTreeMap<String, Vec<Option<String>>> {
+            contents(database).into_iter().map(|row| (row[0].clone().unwrap(), row)).collect()
+        };
+        let (before, after) = (rows(&other), rows(&database));
+        let changed = before.iter().filter(|(key, row)| after[*key] != **row).count();
+        assert!((1..=50).contains(&changed), "{distribution}: {changed} records changed");
+        assert!(after.len() > 300 + 400, "{distribution}: {} records", after.len());
+    }
+}
+
+#[test]
+fn reads_are_verified() {
+    let overrides = [("dataintegrity", "true"), ("fieldcount", "4"), ("fieldlength", "60")];
+    for more in [&[][..], &[("readallfields", "false")], &[("writeallfields", "true")]] {
+        let verified = ycsb("ycsb-f", 0.1, 1, &[&overrides[..], more].concat());
+        let database = Database::new();
+        database.load(&verified);
+        assert_eq!(run(&database, &verified, 2_000, 3).missed, 0);
+        assert_eq!(
+            verified.counts()[..],
+            [("reads verified", 2_000), ("reads of something else than was written", 0)]
+        );
+        assert_sound(&database, &verified);
+        // As long as it was, and another one: only a read sees it.
+        database
+            .administer()
+            .script("UPDATE usertable SET field2 = replace(field2, 'user', 'USER')")
+            .unwrap();
+        run(&database, &verified, 500, 4);
+        let results =
+            check_dataset(&mut *database.administer(), verified.dataset().unwrap(), Dialect::Sqlite).unwrap();
+        let failed: Vec<&str> = results.iter().filter(|r| !r.passed).map(|r| r.name.as_str()).collect();
+        assert_eq!(failed, ["every read gave what had been written"]);
+    }
+}
