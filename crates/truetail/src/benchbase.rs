@@ -88,7 +88,8 @@ fn prepare(
     let target = registry::open_target(url)?;
     let workload = registry::make_workload(choice)?;
     data::require_file(url, wish, &workload)?;
-    registry::with(&target, workload, data::Prepare { wish, loaders })
+    let loading = crate::dataset::Loading { connections: loaders, url };
+    registry::with(&target, workload, data::Prepare { wish, loading: &loading })
 }
 
 /// Makes the runs, one after the other; those that were made, with their works.

@@ -2,7 +2,7 @@
 
 use super::arguments::Wish;
 use crate::chosen::AnyWorkload;
-use crate::dataset::{OnIncomplete, ensure};
+use crate::dataset::{Loading, OnIncomplete, ensure};
 use crate::output;
 use crate::registry::{self, Action};
 use anyhow::bail;
@@ -23,7 +23,7 @@ pub(super) fn require_file(url: &TargetUrl, wish: &Wish, workload: &AnyWorkload)
 /// Does what the flags say to the data set, and makes sure of it before it is measured.
 pub(super) struct Prepare<'a> {
     pub(super) wish: &'a Wish,
-    pub(super) loaders: usize,
+    pub(super) loading: &'a Loading<'a>,
 }
 
 impl Action for Prepare<'_> {
@@ -59,7 +59,7 @@ impl Action for Prepare<'_> {
         }
         if wish.load {
             drop(administration);
-            if !ensure(target, data, OnIncomplete::LoadAgain, self.loaders)? {
+            if !ensure(target, data, OnIncomplete::LoadAgain, self.loading)? {
                 output::note(
                     "--load: the data set is there already, and used as it is; --clear=true drops it first",
                 );

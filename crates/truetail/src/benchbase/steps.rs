@@ -88,19 +88,20 @@ pub(super) fn options(configuration: &Configuration, behaviour: Behaviour) -> Ru
         // BenchBase sends an empty statement and a COMMIT.
         param.push("mode=empty+commit".to_owned());
     }
-    let mut options = RunOptions::default();
-    options.target = Some(configuration.target.url.clone());
-    options.workload = Some(name.to_owned());
-    options.scale = Some(scale(configuration));
-    options.param = param;
-    options.compat = (behaviour == Behaviour::BenchBase).then(|| "benchbase".to_owned());
-    options.mix = common_mix(configuration);
-    options.loaders = configuration.loaders;
-    options.isolation = Some(configuration.isolation.to_owned());
-    options.sessions = Some(configuration.terminals);
-    options.retry = Some(configuration.retries.to_string());
-    options.seed = configuration.seed;
-    options
+    RunOptions {
+        target: Some(configuration.target.url.clone()),
+        workload: Some(name.to_owned()),
+        scale: Some(scale(configuration)),
+        param,
+        compat: (behaviour == Behaviour::BenchBase).then(|| "benchbase".to_owned()),
+        mix: common_mix(configuration),
+        loaders: configuration.loaders,
+        isolation: Some(configuration.isolation.to_owned()),
+        sessions: Some(configuration.terminals),
+        retry: Some(configuration.retries.to_string()),
+        seed: configuration.seed,
+        ..RunOptions::default()
+    }
 }
 
 /// BenchBase cuts TPC-C's warehouses to a whole number, and makes one at least.

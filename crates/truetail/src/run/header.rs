@@ -60,7 +60,8 @@ pub(super) fn make(parts: &Parts<'_>) -> anyhow::Result<RunHeader> {
 fn command_line(url: &TargetUrl) -> String {
     let hide = |word: String| match TargetUrl::parse(&word) {
         Ok(found)
-            if (word.contains("://") || registry::driver_of(&found).is_ok()) && !word.starts_with("jdbc:") =>
+            if (word.contains("://") || registry::driver_of(&found).is_ok())
+                && !word.starts_with("jdbc:") =>
         {
             found.to_string()
         }

@@ -217,8 +217,10 @@ fn load(verb: Verb, properties: &Properties) -> anyhow::Result<RunOptions> {
         warmup: Some("0s".to_owned()),
         timeout: properties.text("truetail.timeout").map(str::to_owned),
         observers: properties.text("truetail.observers").map(str::to_owned),
-        retries: match verb {
-            Verb::Load => Some(properties.whole("core_workload_insertion_retry_limit", 0, 0, 255)? as u8),
+        retry: match verb {
+            Verb::Load => {
+                Some(properties.whole("core_workload_insertion_retry_limit", 0, 0, 255)?.to_string())
+            }
             Verb::Run => None,
         },
         seed: seed.transpose()?,

@@ -42,5 +42,5 @@ mod tell_tale_database;
 mod terminal;
 mod tpcc;
 mod truth;
-mod ycsb_db;
 mod ycsb;
+mod ycsb_db;

@@ -135,7 +135,14 @@ pub(crate) fn observe(
 /// A load by requests must not find its records there: each of them would fail, or be written over.
 fn observe_loading(config: &YcsbConfig, administration: &mut dyn Administration) -> Result<Observed, String> {
     let (from, count) = (config.range.0, config.population());
-    if present(config, administration)? > 0 {
+    // Who says of any record that it is there need not be asked.
+    let tells = match administration.records() {
+        Some(records) if !records.lists() => {
+            !records_dataset::is_indifferent(config, records).map_err(|error| said(config, &error))?
+        }
+        _ => present(config, administration)? != Some(0),
+    };
+    if tells {
         let mut found = 0;
         for first in (from..from + count).step_by(PROBED as usize) {
             found +=
@@ -191,7 +198,7 @@ fn observe_core(config: &YcsbConfig, administration: &mut dyn Administration) ->
 /// unless that would never end.
 fn present(config: &YcsbConfig, administration: &mut dyn Administration) -> Result<Option<u64>, String> {
     if let Some(records) = administration.records() {
-        let present = || match records.lists() {
+        let mut present = || match records.lists() {
             true => records.count(config.table).map(Some),
             false => Ok(records_dataset::is_indifferent(config, records)?.then_some(config.records)),
         };
