@@ -102,18 +102,27 @@ pub(crate) fn execute_with(options: &RunOptions, manner: Manner) -> anyhow::Resu
     let jvm_log = log_jvm(&mut target, &directory)?;
     require_client_count(&target, &workload, &choice)?;
     let options = options.clone().effective(execution_of(&target));
-    registry::with(
-        &target,
-        workload,
-        RunAction {
-            options: &options,
-            url: &url,
-            directory: &directory,
-            jvm_log: jvm_log.as_deref(),
-            manner,
-            quantiles: &quantiles,
-        },
-    )
+    let action = RunAction {
+        options: &options,
+        url: &url,
+        directory: &directory,
+        jvm_log: jvm_log.as_deref(),
+        manner,
+        quantiles: &quantiles,
+    };
+    let done = registry::with(&target, workload, action);
+    if let (Err(_), Some(log)) = (&done, &jvm_log) {
+        take_away(log, &directory);
+    }
+    done
+}
+
+/// Of a run that never began nothing is left that would be in the next one's way.
+fn take_away(log: &Path, directory: &Path) {
+    if Recording::open(directory).is_err() {
+        let _ = std::fs::remove_file(log);
+        let _ = std::fs::remove_dir(directory); // stays where anything else is in it
+    }
 }
 
 fn create(directory: &Path) -> anyhow::Result<()> {

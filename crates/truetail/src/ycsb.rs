@@ -18,6 +18,7 @@ mod status;
 mod told;
 mod words;
 
+use crate::registry;
 use crate::run::{self, Data, Manner};
 use crate::{Ended, commands, output};
 use anyhow::{Context, anyhow, bail};
@@ -44,6 +45,8 @@ pub(crate) fn run(arguments: &YcsbArguments, json: bool) -> anyhow::Result<Ended
     let words = arguments.words.iter().map(text).collect::<anyhow::Result<Vec<String>>>()?;
     let plan = plan::of(words::read(&words)?)?;
     require_writable(&plan)?;
+    // Before anything is said: a value that is wrong is one line.
+    registry::make_workload(&plan.options.workload_choice()?)?;
     plan.notes.iter().for_each(|note| output::note(note));
     output::note(if plan.verb == Verb::Load { "Loading workload..." } else { "Starting test." });
     let (sender, receiver) = std::sync::mpsc::channel();

@@ -260,7 +260,37 @@ mod tests {
 
     #[test]
     fn the_default_text() {
-        insta::assert_snapshot!(text(&[], false), @"");
+        insta::assert_snapshot!(text(&[], false), @r"
+        [OVERALL], RunTime(ms), 2000
+        [OVERALL], Throughput(ops/sec), 3.5
+        [TOTAL_GCs], Count, 0
+        [TOTAL_GC_TIME], Time(ms), 0
+        [TOTAL_GC_TIME_%], Time(%), 0.0
+        [READ], Operations, 4
+        [READ], AverageLatency(us), 1000150.0
+        [READ], MinLatency(us), 100
+        [READ], MaxLatency(us), 4000000
+        [READ], 50thPercentileLatency(us), 200
+        [READ], 95thPercentileLatency(us), 4000000
+        [READ], 99thPercentileLatency(us), 4000000
+        [READ], Return=OK, 4
+        [READ], Return=NOT_FOUND, 1
+        [READ-FAILED], Operations, 1
+        [READ-FAILED], AverageLatency(us), 50.0
+        [READ-FAILED], MinLatency(us), 50
+        [READ-FAILED], MaxLatency(us), 50
+        [READ-FAILED], 50thPercentileLatency(us), 50
+        [READ-FAILED], 95thPercentileLatency(us), 50
+        [READ-FAILED], 99thPercentileLatency(us), 50
+        [UPDATE], Operations, 2
+        [UPDATE], AverageLatency(us), 2000.0
+        [UPDATE], MinLatency(us), 1500
+        [UPDATE], MaxLatency(us), 2500
+        [UPDATE], 50thPercentileLatency(us), 1500
+        [UPDATE], 95thPercentileLatency(us), 2500
+        [UPDATE], 99thPercentileLatency(us), 2500
+        [UPDATE], Return=OK, 2
+        ");
     }
 
     #[test]
@@ -268,7 +298,14 @@ mod tests {
         let both = text(&[], true);
         assert!(both.starts_with(&text(&[], false)), "{both}");
         let sections: Vec<&str> = both.lines().filter(|line| line.contains("Operations")).collect();
-        insta::assert_snapshot!(sections.join("\n"), @"");
+        insta::assert_snapshot!(sections.join("\n"), @r"
+        [READ], Operations, 4
+        [READ-FAILED], Operations, 1
+        [UPDATE], Operations, 2
+        [Intended-READ], Operations, 4
+        [Intended-READ-FAILED], Operations, 1
+        [Intended-UPDATE], Operations, 2
+        ");
         assert_eq!(both, text(&[("measurement.interval", "both")], false));
         assert!(!text(&[("measurement.interval", "intended")], true).contains("Intended-"));
     }
@@ -284,14 +321,78 @@ mod tests {
             ("histogram.buckets", "2"),
             ("measurement.histogram.verbose", "true"),
         ];
-        insta::assert_snapshot!(without_overall(&histogram), @"");
+        insta::assert_snapshot!(without_overall(&histogram), @r"
+        [READ], Operations, 4
+        [READ], AverageLatency(us), 1000150.0
+        [READ], LatencyVariance(us), 2.9997000125E12
+        [READ], MinLatency(us), 100
+        [READ], MaxLatency(us), 4000000
+        [READ], 95thPercentileLatency(us), 4000000
+        [READ], 99thPercentileLatency(us), 4000000
+        [READ], Return=OK, 4
+        [READ], Return=NOT_FOUND, 1
+        [READ], 0, 3
+        [READ], 1, 0
+        [READ], >2, 1
+        ");
         let series = [("measurementtype", "timeseries"), ("timeseries.granularity", "500")];
-        insta::assert_snapshot!(without_overall(&series), @"");
-        insta::assert_snapshot!(without_overall(&[("measurementtype", "raw")]), @"");
+        insta::assert_snapshot!(without_overall(&series), @r"
+        [READ], Operations, 4
+        [READ], AverageLatency(us), 1000150.0
+        [READ], MinLatency(us), 100
+        [READ], MaxLatency(us), 4000000
+        [READ], Return=OK, 4
+        [READ], Return=NOT_FOUND, 1
+        [READ], 0, 200.0
+        [READ], 500, 200.0
+        [READ], 1000, 4000000.0
+        ");
+        insta::assert_snapshot!(without_overall(&[("measurementtype", "raw")]), @r"
+        [READ], Total Operations, 4
+        [READ], Below is a summary of latency in microseconds:, -1
+        [READ], Average, 1000150.0
+        [READ], Min, 100
+        [READ], Max, 4000000
+        [READ], p1, 100
+        [READ], p5, 100
+        [READ], p50, 300
+        [READ], p90, 4000000
+        [READ], p95, 4000000
+        [READ], p99, 4000000
+        [READ], p99.9, 4000000
+        [READ], p99.99, 4000000
+        [READ], Return=OK, 4
+        [READ], Return=NOT_FOUND, 1
+        ");
         let percentiles =
             [("hdrhistogram.percentiles", "50,99.9,100"), ("measurement.histogram.verbose", "true")];
-        insta::assert_snapshot!(without_overall(&percentiles), @"");
-        insta::assert_snapshot!(raw_rows(&measured(), &told(&[("measurementtype", "raw")]), false), @"");
+        insta::assert_snapshot!(without_overall(&percentiles), @r"
+        [READ], Operations, 4
+        [READ], AverageLatency(us), 1000150.0
+        [READ], MinLatency(us), 100
+        [READ], MaxLatency(us), 4000000
+        [READ], 50thPercentileLatency(us), 200
+        [READ], 99.9PercentileLatency(us), 4000000
+        [READ], 100thPercentileLatency(us), 4000000
+        [READ], Return=OK, 4
+        [READ], Return=NOT_FOUND, 1
+        [READ], 100, 1.0
+        [READ], 200, 1.0
+        [READ], 300, 1.0
+        [READ], 4000000, 1.0
+        ");
+        insta::assert_snapshot!(raw_rows(&measured(), &told(&[("measurementtype", "raw")]), false), @r"
+        READ latency raw data: op, timestamp(ms), latency(us)
+        READ,1000000,100
+        READ,1000400,300
+        READ,1000800,200
+        READ,1001200,4000000
+        READ-FAILED latency raw data: op, timestamp(ms), latency(us)
+        READ-FAILED,1000000,50
+        UPDATE latency raw data: op, timestamp(ms), latency(us)
+        UPDATE,1000000,1500
+        UPDATE,1000400,2500
+        ");
     }
 
     /// A percentile is the time of a request, however long that took: no histogram's limit is in its way.

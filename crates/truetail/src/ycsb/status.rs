@@ -216,8 +216,8 @@ mod tests {
             "2026-11-21 07:45:45:995 0 sec: 0 operations; est completion in 0 second "
         );
         let samples: Vec<Sample> = (1..=9).map(|n| sample(0, n * 100)).chain([sample(1, 50)]).collect();
-        insta::assert_snapshot!(speaker.line(time, Nanos::from_secs(10), &samples), @"");
-        insta::assert_snapshot!(speaker.line(time, Nanos::from_secs(10), &samples[..1]), @"");
+        insta::assert_snapshot!(speaker.line(time, Nanos::from_secs(10), &samples), @"2026-11-21 07:45:45:995 10 sec: 10 operations; 1 current ops/sec; est completion in 20 seconds [READ: Count=9, Max=900, Min=100, Avg=500, 50=500, 90=900, 99=900, 99.9=900, 99.99=900] [UPDATE: Count=1, Max=50, Min=50, Avg=50, 50=50, 90=50, 99=50, 99.9=50, 99.99=50]");
+        insta::assert_snapshot!(speaker.line(time, Nanos::from_secs(10), &samples[..1]), @"2026-11-21 07:45:45:995 20 sec: 11 operations; .1 current ops/sec; est completion in 35 seconds [READ: Count=1, Max=100, Min=100, Avg=100, 50=100, 90=100, 99=100, 99.9=100, 99.99=100]");
     }
 
     #[test]

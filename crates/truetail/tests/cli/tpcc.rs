@@ -85,7 +85,7 @@ fn what_is_wrong_is_refused_and_nothing_is_changed() {
     };
     let reduced = ["-p", "items=200", "-p", "customers=30"];
     refused(&[&["--scale", "3"][..], &reduced].concat(), &["has scale 2, not 3", "truetail cleanup"]);
-    refused(&["--scale", "2"], &["hold data set `tpcc items=200 customers=30`", "truetail cleanup"]);
+    refused(&["--scale", "2"], &["hold another data set, `tpcc items=200 customers=30`", "truetail cleanup"]);
     refused(&["--scale", "1.5"], &["scale 1.5 must be a whole number", "the number of warehouses"]);
     refused(&["-p", "roundtrip=single"], &["did you mean `roundtrips`?"]);
     refused(&["-p", "order-lines=3..99"], &["order-lines=3..99", "[1, 15]"]);

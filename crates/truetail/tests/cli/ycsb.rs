@@ -55,7 +55,29 @@ fn records_are_loaded_and_run_with_ycsb_s_text() {
         .refused_at_last(&["all rows are there already", "truetail cleanup redis://"]);
 
     let closed = done(ycsb(&scratch, &format!("run {redis} -p truetail.out=closed")));
-    insta::assert_snapshot!(names(&closed.stdout).join("\n"), @"");
+    insta::assert_snapshot!(names(&closed.stdout).join("\n"), @r"
+    [OVERALL], RunTime(ms)
+    [OVERALL], Throughput(ops/sec)
+    [TOTAL_GCs], Count
+    [TOTAL_GC_TIME], Time(ms)
+    [TOTAL_GC_TIME_%], Time(%)
+    [READ], Operations
+    [READ], AverageLatency(us)
+    [READ], MinLatency(us)
+    [READ], MaxLatency(us)
+    [READ], 50thPercentileLatency(us)
+    [READ], 95thPercentileLatency(us)
+    [READ], 99thPercentileLatency(us)
+    [READ], Return=OK
+    [UPDATE], Operations
+    [UPDATE], AverageLatency(us)
+    [UPDATE], MinLatency(us)
+    [UPDATE], MaxLatency(us)
+    [UPDATE], 50thPercentileLatency(us)
+    [UPDATE], 95thPercentileLatency(us)
+    [UPDATE], 99thPercentileLatency(us)
+    [UPDATE], Return=OK
+    ");
     let sum = value(&closed.stdout, "[READ], Operations") + value(&closed.stdout, "[UPDATE], Operations");
     assert_eq!(sum, 400.0, "{closed:?}");
     assert!(closed.stderr.contains("recording: closed; `truetail report closed`"), "{closed:?}");

@@ -59,8 +59,9 @@ impl Status {
                 format!("data set `{workload}` has layout {}, not {version}; load it again", found.version)
             }
             Status::OtherWorkload { found } => format!(
-                "`{}` holds another data set, `{}` at scale {}, and is left alone; the flags that fit it are `{}`",
+                "`{}` {} another data set, `{}` at scale {}, and is left alone; the flags that fit it are `{}`",
                 dataset.tables().join("`, `"),
+                if dataset.tables().len() == 1 { "holds" } else { "hold" },
                 found.workload,
                 found.scale,
                 found.flags()
