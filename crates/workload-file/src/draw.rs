@@ -28,7 +28,8 @@ pub(crate) enum Ranks {
     Uniform(u64),
     Zipf(Zipf),
     Ycsb(GrayZipf),
-    Scrambled(ScrambledZipf),
+    /// Over one number more, which is drawn again, as YCSB does it: that decides which keys are hot.
+    Scrambled(ScrambledZipf, u64),
     /// Its own numbers, less the first.
     Nurand(NuRand, u64),
     Hotspot(Hotspot, u64),
@@ -40,7 +41,12 @@ impl Ranks {
             Ranks::Uniform(count) => rng.below(*count),
             Ranks::Zipf(zipf) => zipf.draw(rng),
             Ranks::Ycsb(zipf) => zipf.draw(rng),
-            Ranks::Scrambled(zipf) => zipf.draw(rng),
+            Ranks::Scrambled(zipf, count) => loop {
+                let drawn = zipf.draw(rng);
+                if drawn < *count {
+                    break drawn;
+                }
+            },
             Ranks::Nurand(nurand, first) => nurand.draw(rng) - first,
             Ranks::Hotspot(hotspot, count) => hotspot.draw(rng, *count),
         }

@@ -116,6 +116,7 @@ pub(crate) fn program(
     for dialect in RUN_IN {
         let steps = definition.transactions.iter().flat_map(|t| &t.steps);
         let lacks = steps.map(|step| step.sql.require(dialect)).find_map(Result::err);
+        let lacks = lacks.or_else(|| makers.iter().find_map(|maker| maker.require(dialect).err()));
         dialects.push(match lacks {
             Some(reason) => Err(reason),
             None => {
@@ -266,6 +267,16 @@ impl<'a> Maker<'a> {
         Ok(is_bounded)
     }
 
+    /// Refused in a dialect that has not what the transaction asks for.
+    fn require(&self, dialect: Dialect) -> Result<(), String> {
+        match self.transaction.isolation {
+            Some(Isolation::Serializable) if dialect == Dialect::DuckDb => Err(self.transaction.place.error(
+                "`isolation`: DuckDB has no serializable transactions; `repeatable-read` is what its snapshots include",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn course(
         &self,
         list: &DrawList,
@@ -280,13 +291,7 @@ impl<'a> Maker<'a> {
                 Dialect::Postgres => course.after_begin = set(statements),
                 // There it is of the next transaction.
                 Dialect::MySql => course.before_begin = set(statements),
-                // It has snapshots only.
-                Dialect::DuckDb if level == Isolation::Serializable => {
-                    return Err(self.transaction.place.error(
-                        "`isolation`: DuckDB has no serializable transactions; `repeatable-read` is what its snapshots include",
-                    ));
-                }
-                // Its transactions are serializable always.
+                // SQLite's transactions are serializable always, DuckDB's are snapshots.
                 _ => {}
             }
         }

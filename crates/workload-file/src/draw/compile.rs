@@ -203,7 +203,9 @@ impl Compiler<'_> {
         let ranks = match shape {
             ZipfShape::Exact => Ranks::Zipf(Zipf::new(count, skew)),
             ZipfShape::Ycsb => Ranks::Ycsb(GrayZipf::new(count, skew)),
-            ZipfShape::Scrambled => Ranks::Scrambled(ScrambledZipf::new(count, skew)),
+            ZipfShape::Scrambled => {
+                Ranks::Scrambled(ScrambledZipf::new(count.saturating_add(1), skew), count)
+            }
         };
         Ok(Law::Whole { from, count, ranks })
     }

@@ -116,7 +116,6 @@ fn foreign_keys_are_there_unless_refused() {
     for (overrides, expected) in [(&[][..], 10), (&[("foreign-keys", "off")][..], 0)] {
         let tpcc = small(1, 1, overrides);
         let mut administration = target.administer().unwrap();
-        workload::dataset::drop_dataset(&mut *administration, tpcc.dataset().unwrap()).unwrap();
         load(&target, &tpcc, 2).unwrap();
         let keys = "SELECT count(*) FROM pg_constraint WHERE contype = 'f'";
         assert_eq!(number(&mut *administration, keys), expected);
@@ -125,6 +124,7 @@ fn foreign_keys_are_there_unless_refused() {
         assert_eq!(number(&mut *administration, keys), expected);
         let refused = "DELETE FROM item WHERE i_id = 1";
         assert_eq!(administration.script(refused).is_err(), expected > 0);
+        workload::dataset::drop_dataset(&mut *administration, tpcc.dataset().unwrap()).unwrap();
     }
 }
 
