@@ -55,6 +55,15 @@ pub fn is_of_recording(name: &str) -> bool {
     }
 }
 
+/// Takes away what a driver's JVM logged for a recording that was never begun, and the directory if nothing else is in it, so that
+/// neither is in the next one's way. A recording that was begun keeps its log, damaged or not.
+pub fn forget_unbegun(dir: &Path) {
+    if !dir.join(RUN_FILE).exists() {
+        let _ = std::fs::remove_file(dir.join(DRIVER_JVM_LOG)); // may not be there
+        let _ = std::fs::remove_dir(dir); // stays where anything else is in it
+    }
+}
+
 /// Checks that a recording can be made in `dir`: it is missing, empty, or holds an embedded database alone.
 ///
 /// # Errors
@@ -97,6 +106,27 @@ fn require_vacant_but_for(dir: &Path, expected: &dyn Fn(&str) -> bool) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_log_of_a_recording_that_was_never_begun_is_forgotten_and_no_other() {
+        let dir = std::env::temp_dir().join(format!("truetail-unbegun-{}", std::process::id()));
+        let write = |name: &str| {
+            std::fs::create_dir_all(&dir).unwrap();
+            std::fs::write(dir.join(name), "x").unwrap();
+        };
+        write(DRIVER_JVM_LOG);
+        write("data.db");
+        forget_unbegun(&dir);
+        assert!(!dir.join(DRIVER_JVM_LOG).exists() && dir.join("data.db").exists());
+        std::fs::remove_file(dir.join("data.db")).unwrap();
+        forget_unbegun(&dir);
+        assert!(!dir.exists());
+        write(DRIVER_JVM_LOG);
+        write(RUN_FILE);
+        forget_unbegun(&dir);
+        assert!(dir.join(DRIVER_JVM_LOG).exists());
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
 
     #[test]
     fn what_a_user_puts_beside_a_recording_is_his() {

@@ -46,8 +46,8 @@ mod writer;
 
 pub use columns::Columns;
 pub use directory::{
-    DATABASE_PREFIX, DRIVER_JVM_LOG, FLOOR_DIRECTORY, WORKLOAD_DIRECTORY, is_of_recording, keep_texts,
-    require_vacant,
+    DATABASE_PREFIX, DRIVER_JVM_LOG, FLOOR_DIRECTORY, WORKLOAD_DIRECTORY, forget_unbegun, is_of_recording,
+    keep_texts, require_vacant,
 };
 pub use end::{EndOfRun, Ending, RecordedVerdict};
 pub use error::RecordError;

@@ -111,18 +111,10 @@ pub(crate) fn execute_with(options: &RunOptions, manner: Manner) -> anyhow::Resu
         quantiles: &quantiles,
     };
     let done = registry::with(&target, workload, action);
-    if let (Err(_), Some(log)) = (&done, &jvm_log) {
-        take_away(log, &directory);
+    if done.is_err() && jvm_log.is_some() {
+        record::forget_unbegun(&directory);
     }
     done
-}
-
-/// Of a run that never began nothing is left that would be in the next one's way.
-fn take_away(log: &Path, directory: &Path) {
-    if Recording::open(directory).is_err() {
-        let _ = std::fs::remove_file(log);
-        let _ = std::fs::remove_dir(directory); // stays where anything else is in it
-    }
 }
 
 fn create(directory: &Path) -> anyhow::Result<()> {
