@@ -4,6 +4,8 @@ use crate::chosen::AnyWorkload;
 use crate::settings::ClientNumber;
 use anyhow::{Context, anyhow, bail};
 use driver::{Target, TargetUrl};
+#[cfg(feature = "cql")]
+use driver_cql::CqlTarget;
 #[cfg(feature = "duckdb")]
 use driver_duckdb::DuckDbTarget;
 use driver_echo::EchoTarget;
@@ -88,7 +90,9 @@ any!(
     Redis(RedisTarget),
     Ycsb(YcsbTarget),
     #[cfg(feature = "duckdb")]
-    DuckDb(DuckDbTarget)
+    DuckDb(DuckDbTarget),
+    #[cfg(feature = "cql")]
+    Cql(CqlTarget)
 );
 
 /// The targets. The greppable table.
@@ -134,6 +138,15 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
         speaks: Some(Protocol::Resp),
         open: |url| Ok(RedisTarget::from_url(url)?.into()),
     },
+    #[cfg(feature = "cql")]
+    TargetEntry {
+        schemes: &["cql"],
+        summary: "cql://HOST,HOST:PORT/KEYSPACE?consistency=quorum; Cassandra, Scylla; native; ycsb…, noop",
+        file: false,
+        key_value: true,
+        speaks: None,
+        open: |url| Ok(CqlTarget::from_url(url)?.into()),
+    },
     TargetEntry {
         schemes: &["ycsb-db"],
         summary: "ycsb-db:CLASS?jar=JARS&p.NAME=VALUE: any binding of YCSB, in a helper JVM (docs/ycsb-db.md)",
@@ -161,7 +174,7 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
 ];
 
 /// Drivers that are built in when a feature asks for them: (scheme, feature).
-pub(crate) const OPTIONAL: &[(&str, &str)] = &[("duckdb", "duckdb")];
+pub(crate) const OPTIONAL: &[(&str, &str)] = &[("duckdb", "duckdb"), ("cql", "cql")];
 
 /// The workloads. The greppable table.
 pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
@@ -333,6 +346,8 @@ pub(crate) fn with<A: Action>(
         AnyTarget::Ycsb(target) => action.with(target, workload),
         #[cfg(feature = "duckdb")]
         AnyTarget::DuckDb(target) => action.with(target, workload),
+        #[cfg(feature = "cql")]
+        AnyTarget::Cql(target) => action.with(target, workload),
     }
 }
 
@@ -357,7 +372,8 @@ mod tests {
     fn optional_drivers_are_there_when_their_feature_is() {
         for (scheme, feature) in OPTIONAL {
             let url = TargetUrl::parse(&format!("{scheme}:x")).expect("a URL");
-            let built_in = [cfg!(feature = "duckdb").then_some("duckdb")];
+            let built_in =
+                [cfg!(feature = "duckdb").then_some("duckdb"), cfg!(feature = "cql").then_some("cql")];
             match driver_of(&url) {
                 Ok(_) => {
                     assert!(built_in.contains(&Some(*feature)), "{feature} is not on, and there is {scheme}:")
