@@ -86,7 +86,7 @@ struct Seen {
 
 #[test]
 fn fuzz_answers() {
-    let wire = Wire::new();
+    let wire = Wire::new("fuzz");
     let mut whole = 0;
     Fuzz::new("cql").from(known()).words(WORDS).run(4_000, |input| {
         let Some((first, answer)) = input.split_first() else { return };
@@ -140,8 +140,9 @@ fn table() -> Table {
 }
 
 impl Wire {
-    fn new() -> Wire {
-        let path = std::env::temp_dir().join(format!("truetail-cql-{}.sock", std::process::id()));
+    /// `test` tells the wires of one process apart.
+    fn new(test: &str) -> Wire {
+        let path = std::env::temp_dir().join(format!("truetail-cql-{test}-{}.sock", std::process::id()));
         let listener = UnixListener::bind(&path).unwrap();
         Wire { path, listener }
     }
@@ -338,7 +339,7 @@ fn value(rest: &mut &[u8]) -> Option<Option<Vec<u8>>> {
 /// The levels stand for what a session asks; a test must not be blind to them.
 #[test]
 fn a_request_says_how_surely() {
-    let wire = Wire::new();
+    let wire = Wire::new("levels");
     let config =
         Config::new(&TargetUrl::parse("cql://h/k?read_consistency=one&write_consistency=all").unwrap());
     let socket = Socket::unix(&wire.path).unwrap();
