@@ -50,7 +50,7 @@ fn what_is_ours_is_replaced_and_what_is_not_is_left_alone() {
         let other = ycsb(name, 0.1, 1, overrides);
         for refused in [
             drop_dataset(&mut *administration, other.dataset().unwrap()),
-            database.try_load(other.dataset().unwrap(), &|_| ()).map(|_| ()),
+            database.try_load(other.dataset().unwrap(), &|_| ()).map(|_| true),
         ] {
             let message = refused.unwrap_err().to_string();
             assert!(message.contains("`usertable` holds another data set, `ycsb` at scale 0.1"), "{message}");
@@ -83,7 +83,7 @@ fn what_is_ours_is_replaced_and_what_is_not_is_left_alone() {
     administration.script("DROP TABLE truetail_dataset").unwrap();
     for refused in [
         drop_dataset(&mut *administration, core.dataset().unwrap()),
-        database.try_load(core.dataset().unwrap(), &|_| ()).map(|_| ()),
+        database.try_load(core.dataset().unwrap(), &|_| ()).map(|_| true),
     ] {
         let message = refused.unwrap_err().to_string();
         assert!(message.contains("`usertable` was not made by truetail"), "{message}");
