@@ -266,7 +266,7 @@ impl Page<'_> {
                 shown.then(|| format!("{} {} ({share}{kinds})", class.name(), count(n)))
             })
             .collect();
-        self.line(&format!("outcomes: {}", by_class.join("   ")));
+        self.wrapped("", "  ", &format!("outcomes: {}", by_class.join("   ")));
         self.retries();
         self.line("");
     }

@@ -199,7 +199,7 @@ pub fn drop_dataset(
 /// Makes the tables of a data set that is missing, and says that it is incomplete; for those who fill it by requests.
 ///
 /// # Errors
-/// Something else is in its place; or the database's words. Of tables that could not all be made none is left.
+/// Something else is in its place; or the database's words. Of tables that can't all be made none is left.
 pub fn begin(
     administration: &mut dyn Administration,
     dataset: &dyn DataSet,
@@ -208,9 +208,11 @@ pub fn begin(
     drop_dataset(administration, dataset)?;
     let incomplete = Marker { complete: false, ..dataset.marker() };
     marker::write(administration, &incomplete, &dataset.tables())?;
-    dataset.create(administration, dialect).inspect_err(|_| {
-        // Whoever can't make the last table may be able to drop the first, or else the marker says that it is half made.
-        let _ = drop_dataset(administration, dataset);
+    dataset.create(administration, dialect).inspect_err(|error| {
+        if !error.transient {
+            // Where that fails, too, the marker says that it is half made.
+            let _ = drop_dataset(administration, dataset);
+        }
     })
 }
 
