@@ -1,5 +1,6 @@
 //! The conversation that stamps: the only place where `sent` and `completed` are read.
 
+use crate::first_words::FirstWords;
 use crate::local::{Cancel, Local, Sink};
 use clock::Clock;
 use driver::{Command, Conversation, OpError, Reply, Session, ValueRef};
@@ -34,6 +35,7 @@ pub(crate) struct Stamped<'a, 'l, S: Session, C, K> {
     local: &'a Local<'l, C, K>,
     task: u32,
     due: Ticks,
+    words: &'a FirstWords,
     /// What was stamped so far. Read where it lies: a copy of what was written in parts a moment ago costs
     /// as much as a clock reading.
     pub(crate) stamps: Stamps,
@@ -56,8 +58,9 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
         local: &'a Local<'l, C, K>,
         task: u32,
         due: Ticks,
+        words: &'a FirstWords,
     ) -> Stamped<'a, 'l, S, C, K> {
-        Stamped { session, local, task, due, stamps: Stamps::NONE, withheld: Withheld::No }
+        Stamped { session, local, task, due, words, stamps: Stamps::NONE, withheld: Withheld::No }
     }
 
     /// Goes on with a request over a session that took the place of the one that it lost.
@@ -66,9 +69,10 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
         local: &'a Local<'l, C, K>,
         task: u32,
         due: Ticks,
+        words: &'a FirstWords,
         stamps: Stamps,
     ) -> Stamped<'a, 'l, S, C, K> {
-        Stamped { session, local, task, due, stamps, withheld: Withheld::No }
+        Stamped { session, local, task, due, words, stamps, withheld: Withheld::No }
     }
 
     /// Rests before the next attempt, for `pause` from the end of the last one. The time limit goes on.
@@ -134,7 +138,7 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
 impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
     #[inline(always)]
     fn stage(&mut self, command: Command<'_>) -> Result<(), OpError> {
-        self.session.stage(command)
+        self.session.stage(command).inspect_err(|error| self.words.note(error.outcome, &*self.session))
     }
 
     #[inline]
@@ -157,6 +161,9 @@ impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
                 if let Some(stamp) = self.session.arrived() {
                     self.stamps.arrived_realtime_ns = stamp.realtime_ns;
                     self.stamps.arrived_upper_bound = stamp.upper_bound;
+                }
+                if let Err(error) = result {
+                    self.words.note(error.outcome, &*self.session);
                 }
                 Poll::Ready(result)
             }
