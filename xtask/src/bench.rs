@@ -9,10 +9,11 @@ pub(crate) mod child;
 pub(crate) mod figures;
 mod gaps;
 pub(crate) mod glances;
+mod loading;
 mod noop;
 mod observers;
 mod open;
-mod peers;
+pub(crate) mod peers;
 mod report;
 mod store;
 
@@ -43,7 +44,7 @@ struct Section {
     run: fn(&Builds, &Effort, &mut Figures) -> anyhow::Result<()>,
 }
 
-const SECTIONS: [Section; 9] = [
+const SECTIONS: [Section; 10] = [
     Section {
         name: "null",
         about: "own cost on null: of a request (at most 60 ns), of a push with two stamps (25 ns)",
@@ -93,6 +94,12 @@ const SECTIONS: [Section; 9] = [
         run: gaps::run,
     },
     Section {
+        name: "loading",
+        about: "10 of TPC-C's warehouses into PostgreSQL (no longer than by INSERTs of 1,024 rows, as go-tpc does it)",
+        takes: "10 min, 4 GB of disk; with --quick a warehouse",
+        run: loading::run,
+    },
+    Section {
         name: "build",
         about: "a release build from nothing: CPU time (at most 8 min) and crates (200); one round",
         takes: "5 min, 1 GB of disk",
@@ -105,7 +112,7 @@ fn usage() -> String {
     let mut text = String::from(
         "Usage: cargo xtask bench [SECTION…] [--rounds N] [--seconds N] [--quick]\n\n\
          Figures as medians of rounds with the smallest and the largest, next to their targets. A quiet machine is\n\
-         up to you. Without a section: all of them, about 20 min.\n\nSections:\n",
+         up to you. Without a section: all of them, about 30 min.\n\nSections:\n",
     );
     for Section { name, about, takes, .. } in &SECTIONS {
         text.push_str(&format!("  {name:<8} {about}\n{:11}{takes}\n", ""));
@@ -181,7 +188,7 @@ mod tests {
         let error = run(&["nope"]).unwrap_err().to_string();
         assert!(
             error.contains("`nope`")
-                && error.contains("null, record, report, noop, open, store, observers, gaps, build"),
+                && error.contains("null, record, report, noop, open, store, observers, gaps, loading, build"),
             "{error}"
         );
     }

@@ -31,6 +31,7 @@ Chores:
                            on the same servers; `compare-peers --help` says more
   soak                     all tests in release, with the long variants of those that have one
   soak --minutes N         runs of N minutes each, whose memory must stay flat
+  soak --terminals N       10,000 terminals of TPC-C that think, for N minutes: at most one core and 1 GiB
   soak --fuzz SECONDS      inputs that nobody wrote: recordings, configuration, loads, URLs, answers, requests, outputs";
 
 fn main() -> ExitCode {

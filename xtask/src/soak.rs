@@ -1,5 +1,7 @@
 //! `cargo xtask soak`: checks that take too long for every change.
 
+mod terminals;
+
 use crate::stopwatch::{Stopwatch, spoken};
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
@@ -39,15 +41,17 @@ const GROWTH: f64 = 0.10;
 /// The same in MiB, for small processes.
 const GROWTH_MIB: f64 = 8.0;
 
-/// Runs the crates' long tests; with `--minutes N` the memory runs of N minutes each; with `--fuzz N` the fuzz targets
+/// Runs the crates' long tests; with `--minutes N` the memory runs of N minutes each; with `--terminals N` TPC-C's terminals
+/// for N minutes; with `--fuzz N` the fuzz targets
 /// for N seconds each.
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     match words {
         [] => tests(),
         ["--minutes", minutes] => memory(number("--minutes", minutes)?),
+        ["--terminals", minutes] => terminals::run(number("--terminals", minutes)?),
         ["--fuzz", seconds] => fuzz(number("--fuzz", seconds)?),
         _ => bail!(
-            "`soak {}`: there are `soak`, `soak --minutes N` and `soak --fuzz SECONDS`",
+            "`soak {}`: there are `soak`, `soak --minutes N`, `soak --terminals MINUTES` and `soak --fuzz SECONDS`",
             words.join(" ")
         ),
     }

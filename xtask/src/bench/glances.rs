@@ -101,6 +101,11 @@ fn named_usage(stat: &str, ticks_per_second: f64) -> Option<(String, Used)> {
     Some((name.to_owned(), Used { user: seconds()?, system: seconds()? }))
 }
 
+/// CPU time of a process or a thread, by its directory in `/proc`.
+pub(crate) fn usage(directory: &Path) -> Option<Used> {
+    read(directory).map(|(_, used)| used)
+}
+
 fn ticks_per_second() -> Option<f64> {
     // SAFETY: takes an integer and gives one.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
