@@ -56,9 +56,13 @@ pub(crate) struct TellTaleArguments {
     #[arg(long, value_name = "URL", help_heading = "Harnesses")]
     pub(crate) postgres: Option<String>,
 
+    /// The MariaDB to ask; its user must be allowed to create databases [default: a server of its own, as above]
+    #[arg(long, value_name = "URL", help_heading = "Harnesses")]
+    pub(crate) mariadb: Option<String>,
+
     /// Look again at the rounds of an experiment that was run, and run nothing
     #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "preset", "rounds", "only", "rate", "time", "warmup", "seed",
-          "jvm", "harness", "postgres", "out"], help_heading = "What")]
+          "jvm", "harness", "postgres", "mariadb", "out"], help_heading = "What")]
     pub(crate) again: Option<PathBuf>,
 
     /// Directory for recordings, logs and pages [default: experiments/TIME-tell-tale]

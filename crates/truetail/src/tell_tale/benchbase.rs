@@ -1,6 +1,7 @@
 //! BenchBase: its configuration, and its command line.
 
-use super::lines::{Run, jdbc};
+use super::database::Server;
+use super::lines::{Run, TPCC, jdbc};
 use super::matrix::Workload;
 use super::preset::SESSIONS;
 use super::secret::SecretFile;
@@ -12,7 +13,11 @@ pub(super) const CONFIGURATION: &str = "benchbase.xml";
 
 /// BenchBase's name of a workload.
 fn name(workload: Workload) -> &'static str {
-    if workload == Workload::Ycsb { "ycsb" } else { "noop" }
+    match workload {
+        Workload::NoOp => "noop",
+        Workload::Ycsb => "ycsb",
+        Workload::TpcC => "tpcc",
+    }
 }
 
 /// Transactions and their weights: of YCSB the mix of [`super::lines`].
@@ -26,11 +31,20 @@ fn transactions(workload: Workload) -> &'static [(&'static str, u32)] {
             ("DeleteRecord", 0),
             ("ReadModifyWriteRecord", 0),
         ],
-        _ => &[("NoOp", 100)],
+        Workload::TpcC => &TPCC,
+        Workload::NoOp => &[("NoOp", 100)],
     }
 }
 
-/// The configuration of a closed loop on PostgreSQL.
+/// The database's type and driver, as BenchBase calls them.
+fn system(server: Server) -> (&'static str, &'static str) {
+    match server {
+        Server::PostgreSql => ("POSTGRES", "org.postgresql.Driver"),
+        Server::MariaDb => ("MARIADB", "org.mariadb.jdbc.Driver"),
+    }
+}
+
+/// The configuration of a closed loop.
 fn configuration(run: &Run<'_>, password: Option<&str>) -> String {
     let Some(url) = run.url else { return String::new() };
     let transactions = transactions(run.row.workload);
@@ -39,18 +53,19 @@ fn configuration(run: &Run<'_>, password: Option<&str>) -> String {
         .iter()
         .map(|(name, _)| format!("    <transactiontype><name>{name}</name></transactiontype>\n"))
         .collect();
+    let (kind, driver) = system(Server::of(url));
+    let scale = if run.row.workload == Workload::TpcC { run.size.warehouses } else { run.size.scale };
     let seconds = |time: units::Nanos| time.0.div_ceil(1_000_000_000);
     format!(
-        "<?xml version=\"1.0\"?>\n<parameters>\n  <type>POSTGRES</type>\n  <driver>org.postgresql.Driver</driver>\n  \
+        "<?xml version=\"1.0\"?>\n<parameters>\n  <type>{kind}</type>\n  <driver>{driver}</driver>\n  \
          <url>{}</url>\n  <username>{}</username>\n  <password>{}</password>\n  \
          <isolation>TRANSACTION_SERIALIZABLE</isolation>\n  <batchsize>128</batchsize>\n  \
-         <scalefactor>{}</scalefactor>\n  <terminals>{SESSIONS}</terminals>\n  <works>\n    <work>\n      \
+         <scalefactor>{scale}</scalefactor>\n  <terminals>{SESSIONS}</terminals>\n  <works>\n    <work>\n      \
          <warmup>{}</warmup>\n      <time>{}</time>\n      <rate>unlimited</rate>\n      <weights>{}</weights>\n    \
          </work>\n  </works>\n  <transactiontypes>\n{}  </transactiontypes>\n</parameters>\n",
         escaped(&jdbc(url)),
         escaped(&url.user),
         escaped(password.unwrap_or("")),
-        run.size.scale,
         seconds(run.length.warmup),
         seconds(run.length.time).max(1),
         weights.join(","),
@@ -138,6 +153,21 @@ mod tests {
           </transactiontypes>
         </parameters>
         "#);
+        let url = TargetUrl::parse("mysql://app@db1/test").expect("a URL");
+        let row = Row { workload: Workload::TpcC, target: Target::MariaDb, is_open: false };
+        let tpcc = Run { row, url: Some(&url), ..run };
+        let text = configuration(&tpcc, None);
+        for part in [
+            "<type>MARIADB</type>",
+            "<driver>org.mariadb.jdbc.Driver</driver>",
+            "<url>jdbc:mariadb://db1:3306/test?sslMode=disable</url>",
+            "<scalefactor>10</scalefactor>",
+            "<weights>45,43,4,4,4</weights>",
+            "<transactiontype><name>StockLevel</name></transactiontype>",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(words(&tpcc, Vec::new(), Path::new("/b"), Path::new("/c")).contains(&"tpcc".to_owned()));
         let line = words(&run, vec!["java".to_owned()], Path::new("/b/benchbase.jar"), Path::new("/d/x.xml"));
         insta::assert_snapshot!(line.join(" "), @"java -jar /b/benchbase.jar -b ycsb -c /d/x.xml -d /d/round-1 --create=true --load=true --execute=true");
     }

@@ -1,7 +1,7 @@
-//! What this host has: JVMs, load tools, a PostgreSQL, memory.
+//! What this host has: JVMs, load tools, servers, memory.
 
 use super::arguments::TellTaleArguments;
-use super::database;
+use super::database::Server;
 use super::jvm::{self, Jvm};
 use anyhow::{Context, bail};
 use driver::TargetUrl;
@@ -16,16 +16,27 @@ pub(super) struct Found {
     /// BenchBase's jar, where one was named.
     pub(super) benchbase: Option<Result<PathBuf, String>>,
     pub(super) postgres: Result<Place, String>,
+    pub(super) mariadb: Result<Place, String>,
     /// Memory that is free for heaps, MiB.
     pub(super) available_mib: u64,
 }
 
-/// Where the PostgreSQL is.
+impl Found {
+    /// Where the server of this target is, or why there is none.
+    pub(super) fn place(&self, server: Server) -> &Result<Place, String> {
+        match server {
+            Server::PostgreSql => &self.postgres,
+            Server::MariaDb => &self.mariadb,
+        }
+    }
+}
+
+/// Where a server is.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Place {
     /// Where the user says.
     Given(TargetUrl),
-    /// Started from the programs in this directory.
+    /// Started from installed programs, which are here.
     Installed(PathBuf),
 }
 
@@ -66,15 +77,20 @@ pub(super) fn look(arguments: &TellTaleArguments) -> anyhow::Result<Found> {
             _ => bail!("--harness {flag}: write ycsb=PATH or benchbase=PATH"),
         }
     }
-    let postgres = match database::given(arguments.postgres.as_deref())? {
+    let postgres = match Server::PostgreSql.given(arguments.postgres.as_deref())? {
         Some(url) => Ok(Place::Given(url)),
         None => servers::postgres::find_programs().map(Place::Installed),
+    };
+    let mariadb = match Server::MariaDb.given(arguments.mariadb.as_deref())? {
+        Some(url) => Ok(Place::Given(url)),
+        None => servers::mariadb::find("mariadbd").map(Place::Installed),
     };
     Ok(Found {
         jvms: jvm::all(&arguments.jvm)?,
         ycsb: class_path(ycsb.as_deref()),
         benchbase,
         postgres,
+        mariadb,
         available_mib: crate::host::available_mib()
             .context("/proc/meminfo does not say how much memory is free")?,
     })
@@ -110,6 +126,7 @@ pub(super) fn made() -> Found {
         ycsb: Ok("/y/truetail-ycsb.jar:/y/lib/*".to_owned()),
         benchbase: None,
         postgres: Ok(Place::Installed("/usr/lib/postgresql/15/bin".into())),
+        mariadb: Ok(Place::Installed("/usr/sbin/mariadbd".into())),
         available_mib: 16_000,
     }
 }

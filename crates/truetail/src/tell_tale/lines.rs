@@ -5,8 +5,9 @@
 //! ReadModifyWrite go to Update. Keys are drawn uniformly: CoreWorkload widens the range of its Zipf draws by the inserts that
 //! it expects of a number of operations, and here time ends a run.
 
+use super::database::Server;
 use super::jvm::Jvm;
-use super::matrix::{Row, Target, Workload};
+use super::matrix::{Row, Workload};
 use super::preset::{Length, SESSIONS, Size};
 use driver::TargetUrl;
 use std::path::Path;
@@ -28,11 +29,11 @@ pub(super) struct Run<'a> {
     pub(super) place: &'a Path,
 }
 
-/// truetail's flags of the table, as its template was loaded.
-pub(super) fn table(size: &Size) -> Vec<String> {
-    let mut words = to_words(&["-w", "ycsb-a", "--scale"]);
-    words.push(size.scale.to_string());
-    words
+/// truetail's flags of a workload's tables, as they are loaded.
+pub(super) fn tables(workload: Workload, size: &Size) -> Vec<String> {
+    let (name, scale) =
+        if workload == Workload::TpcC { ("tpcc", size.warehouses) } else { ("ycsb-a", size.scale) };
+    vec!["-w".to_owned(), name.to_owned(), "--scale".to_owned(), scale.to_string()]
 }
 
 fn to_words(words: &[&str]) -> Vec<String> {
@@ -45,7 +46,7 @@ pub(super) fn truetail(run: &Run<'_>, recording: &Path) -> Vec<String> {
     let mut words = to_words(&["run", &target]);
     match run.row.workload {
         Workload::Ycsb => {
-            words.extend(table(run.size));
+            words.extend(tables(run.row.workload, run.size));
             words.extend(to_words(&[
                 "--mix",
                 "READ=50,INSERT=5,SCAN=15,UPDATE=30",
@@ -54,7 +55,13 @@ pub(super) fn truetail(run: &Run<'_>, recording: &Path) -> Vec<String> {
             ]));
             words.extend(["-p".to_owned(), format!("maxscanlength={}", run.size.longest_scan)]);
         }
-        _ => words.extend(to_words(&["-w", "noop", "-p", "mode=empty"])),
+        Workload::TpcC => {
+            words.extend(tables(run.row.workload, run.size));
+            words.extend(["--mix".to_owned(), tpcc_mix()]);
+            // The paper's harness tries again what the database undid, inside of its latency.
+            words.extend(to_words(&["--retry", "3"]));
+        }
+        Workload::NoOp => words.extend(to_words(&["-w", "noop", "-p", "mode=empty"])),
     }
     match run.rate {
         Some(rate) => words.extend([
@@ -65,7 +72,7 @@ pub(super) fn truetail(run: &Run<'_>, recording: &Path) -> Vec<String> {
         ]),
         None => words.push("--closed".to_owned()),
     }
-    if run.row.target == Target::PostgreSql {
+    if run.row.target.server().is_some() {
         words.extend(to_words(&["--isolation", "serializable"]));
     }
     let millis = |time: units::Nanos| format!("{}ms", time.0 / 1_000_000);
@@ -74,6 +81,14 @@ pub(super) fn truetail(run: &Run<'_>, recording: &Path) -> Vec<String> {
     words.extend(["--seed".to_owned(), run.size.seed.0.to_string()]);
     words.extend(["--out".to_owned(), recording.display().to_string()]);
     words
+}
+
+/// TPC-C's transactions and their weights in the paper.
+pub(super) const TPCC: [(&str, u32); 5] =
+    [("NewOrder", 45), ("Payment", 43), ("OrderStatus", 4), ("Delivery", 4), ("StockLevel", 4)];
+
+fn tpcc_mix() -> String {
+    TPCC.map(|(name, weight)| format!("{name}={weight}")).join(",")
 }
 
 /// How YCSB measures.
@@ -158,9 +173,17 @@ fn measurement(run: &Run<'_>, measured: Measured) -> Properties {
 
 /// The URL as Java's driver takes it, without user and password; transactions as the paper's.
 pub(super) fn jdbc(url: &TargetUrl) -> String {
-    let port = url.port.unwrap_or(5432);
     let host = if url.host.contains(':') { format!("[{}]", url.host) } else { url.host.clone() };
     let mode = url.option("sslmode").unwrap_or("disable");
+    if Server::of(url) == Server::MariaDb {
+        // Its names for the modes; what only asks for encryption trusts every certificate.
+        let ssl = match mode {
+            "disable" | "verify-ca" | "verify-full" => mode,
+            _ => "trust",
+        };
+        return format!("jdbc:mariadb://{host}:{}/{}?sslMode={ssl}", url.port.unwrap_or(3306), url.path);
+    }
+    let port = url.port.unwrap_or(5432);
     let isolation = "-c%20default_transaction_isolation%3Dserializable";
     format!("jdbc:postgresql://{host}:{port}/{}?sslmode={mode}&options={isolation}", url.path)
 }
@@ -168,22 +191,37 @@ pub(super) fn jdbc(url: &TargetUrl) -> String {
 /// How long a run takes with all that is around its load, as far as that can be said beforehand; seconds. Rates are of two
 /// cores: the rows of a raw measurement are written one by one when the load has ended.
 pub(super) fn expected_seconds(run: &Run<'_>, jvm: Option<&Jvm>, available_mib: u64) -> f64 {
-    let to_server = run.row.target == Target::PostgreSql;
     let load = run.length.whole().0 as f64 / 1e9;
-    let per_second = match (run.rate, to_server) {
-        (Some(rate), _) => rate as f64,
-        (None, true) => 10_000.0,
-        (None, false) => 600_000.0,
+    let per_second = match (run.rate, run.row.target.server(), run.row.workload) {
+        (Some(rate), ..) => rate as f64,
+        (None, Some(_), Workload::TpcC) => 500.0,
+        (None, Some(_), _) => 10_000.0,
+        (None, None, _) => 600_000.0,
     };
-    let copying = if to_server && run.row.workload == Workload::Ycsb {
-        0.5 + f64::from(run.size.scale) / 120.0
-    } else {
-        0.0
-    };
+    let copying = expected_copying(run.row, run.size);
     let Some(jvm) = jvm else { return 2.0 + load + copying + per_second * load * 2e-6 };
     let series = if run.rate.is_some() { 2.0 } else { 1.0 };
     let touching = jvm.touched_mib(run.size, available_mib) as f64 / 1024.0 * 1.5;
     1.5 + run.length.whole_seconds() as f64 + copying + touching + per_second * load * series * 8e-6
+}
+
+/// How long the data of a run takes: a copy of a template, or what is loaded anew; seconds.
+fn expected_copying(row: Row, size: &Size) -> f64 {
+    match (row.target.server(), row.workload) {
+        (None, _) | (_, Workload::NoOp) => 0.0,
+        (Some(Server::PostgreSql), Workload::Ycsb) => 0.5 + f64::from(size.scale) / 120.0,
+        (Some(Server::PostgreSql), Workload::TpcC) => 0.5 + f64::from(size.warehouses) / 2.0,
+        (Some(Server::MariaDb), workload) => 1.0 + expected_loading(workload, size),
+    }
+}
+
+/// How long a workload's tables take to be loaded, seconds.
+pub(super) fn expected_loading(workload: Workload, size: &Size) -> f64 {
+    match workload {
+        Workload::NoOp => 0.0,
+        Workload::Ycsb => f64::from(size.scale) / 10.0,
+        Workload::TpcC => f64::from(size.warehouses) * 8.0,
+    }
 }
 
 /// A time for people.
@@ -200,6 +238,7 @@ mod tests {
     use super::*;
     use crate::tell_tale::arguments::TellTaleArguments;
     use crate::tell_tale::jvm::made;
+    use crate::tell_tale::matrix::Target;
 
     fn lines(row: Row, url: Option<&str>, rate: Option<u64>) -> String {
         let size = Size::of(&TellTaleArguments::default()).expect("a size").of_row(row);
@@ -236,6 +275,22 @@ mod tests {
         truetail run postgres://app@db1:5433/test -w ycsb-a --scale 10 --mix READ=50,INSERT=5,SCAN=15,UPDATE=30 -p requestdistribution=uniform -p maxscanlength=100 -r 500/s --arrivals constant --isolation serializable -c 10 -d 2500ms --warmup 2500ms --seed 1 --out /d/cell/round-1/recording
         /jdk/bin/java -XX:+UseG1GC -Xmx256m -XX:+ExitOnOutOfMemoryError -Xlog:safepoint*,gc*:file=/d/cell/round-1/gc.log:utctime,timenanos,uptimenanos,level,tags:filecount=0 -cp /y/y.jar:/y/lib/* site.ycsb.Client -t -db truetail.ycsb.PostgresClient -threads 10 -target 500 -p workload=site.ycsb.workloads.CoreWorkload -p recordcount=10000 -p operationcount=2000000000 -p maxexecutiontime=5 -p readproportion=0.5 -p insertproportion=0.05 -p scanproportion=0.15 -p updateproportion=0.3 -p maxscanlength=100 -p requestdistribution=uniform -p postgres.url=jdbc:postgresql://db1:5433/test?sslmode=disable&options=-c%20default_transaction_isolation%3Dserializable -p postgres.user=app -p measurementtype=raw -p measurement.raw.output_file=/d/cell/round-1/raw.csv -p measurement.raw.no_summary=true -p measurement.interval=both
         "#);
+    }
+
+    #[test]
+    fn tpc_c_is_the_papers_on_either_server() {
+        let row = Row { workload: Workload::TpcC, target: Target::MariaDb, is_open: false };
+        let all = lines(row, Some("mysql://app:hidden@db1/test"), None);
+        assert_eq!(
+            all.lines().next(),
+            Some(
+                "truetail run mysql://app@db1/test -w tpcc --scale 1 --mix \
+                 NewOrder=45,Payment=43,OrderStatus=4,Delivery=4,StockLevel=4 --retry 3 --closed --isolation serializable -c 10 -d \
+                 2500ms --warmup 2500ms --seed 1 --out /d/cell/round-1/recording"
+            )
+        );
+        let url = TargetUrl::parse("mysql://app@db1/test").expect("a URL");
+        assert_eq!(jdbc(&url), "jdbc:mariadb://db1:3306/test?sslMode=disable");
     }
 
     #[test]

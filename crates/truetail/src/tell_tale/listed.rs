@@ -1,6 +1,7 @@
 //! What is told beforehand: which cells are run, which can't be, and how long it takes.
 
-use super::lines::shown_seconds;
+use super::database::Server;
+use super::lines::{expected_loading, shown_seconds};
 use super::matrix::{Planned, Row, Target, Workload};
 use super::rates;
 use super::round::Bench;
@@ -30,8 +31,19 @@ pub(super) fn summary(planned: &[Planned], bench: &Bench<'_>) -> String {
 
 /// What is done once: a server, its data, the probes; seconds.
 fn once(can: &[&Planned], bench: &Bench<'_>) -> f64 {
-    let asks_server = can.iter().any(|one| one.row.target == Target::PostgreSql);
-    let server = if asks_server { 5.0 + f64::from(bench.size.scale) / 10.0 } else { 0.0 };
+    let server = |server: Server| {
+        let asks = |workload: Option<Workload>| {
+            can.iter().any(|one| {
+                one.row.target.server() == Some(server) && workload.is_none_or(|it| it == one.row.workload)
+            })
+        };
+        let loaded = [Workload::Ycsb, Workload::TpcC].into_iter().filter(|workload| asks(Some(*workload)));
+        // MariaDB's data is loaded for each run.
+        let loading =
+            loaded.filter(|_| server == Server::PostgreSql).map(|it| expected_loading(it, bench.size));
+        if asks(None) { 5.0 + loading.sum::<f64>() } else { 0.0 }
+    };
+    let server: f64 = Server::ALL.map(server).iter().sum();
     let mut rows: Vec<Row> = can.iter().map(|one| one.row).filter(|row| row.is_open).collect();
     rows.dedup();
     server + if bench.size.rate.is_none() { rates::expected_seconds(rows.len()) } else { 0.0 }
@@ -131,25 +143,32 @@ mod tests {
             Err("`java -XX:+UseEpsilonGC -version` fails: Unrecognized VM option".to_owned());
         let planned = matrix::cells(&found, &Only::parse(&[]).expect("all")).expect("cells");
         let size = Size::of(&TellTaleArguments::default()).expect("a size");
-        let bench = Bench { size: &size, found: &found, database: None, directory: Path::new("") };
+        let bench = Bench { size: &size, found: &found, databases: &[], directory: Path::new("") };
         insta::assert_snapshot!(text(&planned, &bench), @r#"
-        preset quick: 17 cells, 3 rounds of each, about 8 min; 38 cells can't be run here
+        preset quick: 25 cells, 3 rounds of each, about 13 min; 30 cells can't be run here
 
         cells:
           NoOp on PostgreSQL, closed loop     truetail; YCSB, G1
           NoOp on PostgreSQL, open loop       truetail; YCSB, G1
+          NoOp on MariaDB, closed loop        truetail
+          NoOp on MariaDB, open loop          truetail
           NoOp on no-op store, closed loop    truetail; YCSB, G1
           NoOp on no-op store, open loop      truetail; YCSB, G1
           YCSB on PostgreSQL, closed loop     truetail; YCSB, G1
           YCSB on PostgreSQL, open loop       truetail; YCSB, G1
+          YCSB on MariaDB, closed loop        truetail
+          YCSB on MariaDB, open loop          truetail
           YCSB on no-op store, closed loop    truetail; YCSB, G1
           YCSB on no-op store, open loop      truetail; YCSB, G1; YCSB, G1 (without its log)
+          TPC-C on PostgreSQL, closed loop    truetail
+          TPC-C on PostgreSQL, open loop      truetail
+          TPC-C on MariaDB, closed loop       truetail
+          TPC-C on MariaDB, open loop         truetail
         can't be run here:
           NoOp, YCSB on PostgreSQL, no-op store, YCSB (8 cells): `java -XX:+UseEpsilonGC -version` fails: Unrecognized VM option
-          NoOp, YCSB on MariaDB, truetail (4 cells): this truetail has no driver for MariaDB
           NoOp, YCSB on MariaDB, YCSB (8 cells): truetail's bindings of YCSB have none for MariaDB
-          TPC-C on PostgreSQL, MariaDB, no-op store, truetail (6 cells): this truetail has no TPC-C
           TPC-C on PostgreSQL, MariaDB, no-op store, YCSB (12 cells): YCSB has no TPC-C
+          TPC-C on no-op store, truetail (2 cells): TPC-C's transactions go by what they read, and a store that does nothing gives nothing to read
         JVMs, 16000 MiB of memory being free:
           G1          /jdk/bin/java -XX:+UseG1GC -Xmx256m -XX:+ExitOnOutOfMemoryError
                       17

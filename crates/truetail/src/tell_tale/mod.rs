@@ -34,15 +34,14 @@ pub(crate) use database::secrets as secret_words;
 use crate::{Ended, host, interrupt, output, run};
 use anyhow::{Context, bail};
 use clock::Clock;
-use database::Database;
+use database::{Database, Server};
 use document::{CellEntry, Document, JvmEntry, RateEntry, RoundEntry};
 use found::Found;
-use matrix::{Planned, Target, Workload};
+use matrix::{Planned, Workload};
 use only::Only;
 use preset::{SESSIONS, Size};
 use round::Bench;
 use std::path::{Path, PathBuf};
-use units::Nanos;
 
 /// Carries the experiment out, or looks at one again.
 pub(crate) fn run(arguments: &TellTaleArguments, json: bool) -> anyhow::Result<Ended> {
@@ -54,7 +53,7 @@ pub(crate) fn run(arguments: &TellTaleArguments, json: bool) -> anyhow::Result<E
     let found = found::look(arguments)?;
     let mut planned = matrix::cells(&found, &only)?;
     if arguments.list {
-        let bench = Bench { size: &size, found: &found, database: None, directory: Path::new("") };
+        let bench = Bench { size: &size, found: &found, databases: &[], directory: Path::new("") };
         output::result(&listed::text(&planned, &bench))?;
         return Ok(Ended::Well);
     }
@@ -70,10 +69,13 @@ pub(crate) fn run(arguments: &TellTaleArguments, json: bool) -> anyhow::Result<E
         format!("can't create {}; name another directory with --out", directory.display())
     })?;
     interrupt::flag();
-    let bench = Bench { size: &size, found: &found, database: None, directory: &directory };
+    let bench = Bench { size: &size, found: &found, databases: &[], directory: &directory };
     output::note(&listed::summary(&planned, &bench));
-    let database = open_database(&mut planned, &size, &found);
-    let bench = Bench { database: database.as_ref(), ..bench };
+    let databases: Vec<Database> = Server::ALL
+        .into_iter()
+        .filter_map(|server| open_database(server, &mut planned, &size, &found))
+        .collect();
+    let bench = Bench { databases: &databases, ..bench };
     let rates = rates::find(&mut planned, &size, &bench);
     let mut document = begin(&planned, &bench, rates);
     document.write(&directory)?;
@@ -81,7 +83,7 @@ pub(crate) fn run(arguments: &TellTaleArguments, json: bool) -> anyhow::Result<E
     document.complete = finished;
     document.write(&directory)?;
     // Before the look, which takes a while; on any error before, it goes at once.
-    drop(database);
+    drop(databases);
     let ended = look::look(&directory, &document, json)?;
     if !finished {
         bail!(
@@ -95,12 +97,11 @@ pub(crate) fn run(arguments: &TellTaleArguments, json: bool) -> anyhow::Result<E
     Ok(ended)
 }
 
-/// The PostgreSQL with its data, where a cell needs it; where there is none to be had, those cells get the reason.
-fn open_database(planned: &mut [Planned], size: &Size, found: &Found) -> Option<Database> {
-    let needs = |one: &Planned| one.row.target == Target::PostgreSql && one.how.is_ok();
-    let needs_data = |one: &Planned| needs(one) && one.row.workload == Workload::Ycsb;
-    let place = found.postgres.as_ref().ok().filter(|_| planned.iter().any(needs))?;
-    let opened = Database::open(place.given());
+/// A server with its data, where a cell needs it; where there is none to be had, those cells get the reason.
+fn open_database(server: Server, planned: &mut [Planned], size: &Size, found: &Found) -> Option<Database> {
+    let needs = |one: &Planned| one.row.target.server() == Some(server) && one.how.is_ok();
+    let place = found.place(server).as_ref().ok().filter(|_| planned.iter().any(needs))?;
+    let opened = Database::open(server, place.given());
     let mut database = match opened {
         Ok(database) => database,
         Err(error) => {
@@ -108,10 +109,17 @@ fn open_database(planned: &mut [Planned], size: &Size, found: &Found) -> Option<
             return None;
         }
     };
-    if planned.iter().any(needs_data) {
-        output::note(&format!("loading {} records into PostgreSQL", size.records()));
-        let limit = Nanos::from_secs(120 + size.records() / 1_000);
-        if let Err(error) = database.load(size, limit) {
+    for workload in [Workload::Ycsb, Workload::TpcC] {
+        let needs_data = |one: &Planned| needs(one) && one.row.workload == workload;
+        if !planned.iter().any(needs_data) || !database.has_templates() {
+            continue;
+        }
+        let what = match workload {
+            Workload::TpcC => units::format_counted(size.warehouses.into(), "warehouse", "warehouses"),
+            _ => format!("{} records", size.records()),
+        };
+        output::note(&format!("loading {what} into {}", server.name()));
+        if let Err(error) = database.load(workload, size) {
             give_up(planned, needs_data, &error);
         }
     }
@@ -133,11 +141,14 @@ fn begin(planned: &[Planned], bench: &Bench<'_>, rates: Vec<RateEntry>) -> Docum
         version: jvm.version.clone().unwrap_or_else(|why| why),
         flags: jvm.words(size, found.available_mib, None).split_off(1),
     };
-    let server =
-        bench.database.map(|database| database.described().unwrap_or_else(|error| format!("{error:#}")));
+    let server = |database: &Database| {
+        let said = database.described().unwrap_or_else(|error| format!("{error:#}"));
+        (database.server().name().to_owned(), said)
+    };
     let mut facts = host::described();
     facts.push(("memory free for heaps, MiB".to_owned(), found.available_mib.to_string()));
-    facts.extend(server.map(|text| ("PostgreSQL".to_owned(), text)));
+    facts.push(("TPC-C's warehouses".to_owned(), size.warehouses.to_string()));
+    facts.extend(bench.databases.iter().map(server));
     Document {
         schema: Document::schema(),
         tool_version: crate::VERSION.to_owned(),

@@ -39,6 +39,8 @@ pub(super) struct Size {
     pub(super) unhindered: Length,
     /// Thousands of records of YCSB's table.
     pub(super) scale: u32,
+    /// TPC-C's warehouses.
+    pub(super) warehouses: u32,
     /// The longest scan, records.
     pub(super) longest_scan: u32,
     /// Largest heap of collectors that collect, MiB.
@@ -67,6 +69,7 @@ const PAPER: Size = Size {
     length: Length { warmup: millis(10_000), time: millis(60_000) },
     unhindered: Length { warmup: millis(10_000), time: millis(60_000) },
     scale: 1_200,
+    warehouses: 10,
     longest_scan: 1_000,
     heap_mib: 8 * 1024,
     epsilon_mib: 180 * 1024,
@@ -85,6 +88,7 @@ const QUICK: Size = Size {
     length: Length { warmup: millis(2_500), time: millis(2_500) },
     unhindered: Length { warmup: millis(500), time: millis(1_500) },
     scale: 10,
+    warehouses: 1,
     longest_scan: 100,
     heap_mib: 256,
     epsilon_mib: 4 * 1024,

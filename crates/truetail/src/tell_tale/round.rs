@@ -7,7 +7,7 @@ use super::found::Found;
 use super::imported::{self, Output};
 use super::jvm::Jvm;
 use super::lines::{self, Measured, RAW, Run};
-use super::matrix::{Harness, Planned, Row, Target, Workload};
+use super::matrix::{Harness, Planned, Row, Workload};
 use super::preset::{Length, Size};
 use super::secret::SecretFile;
 use crate::process::{self, Printed, file_name, well};
@@ -27,7 +27,7 @@ const SECRET: &str = "secret.properties";
 pub(super) struct Bench<'a> {
     pub(super) size: &'a Size,
     pub(super) found: &'a Found,
-    pub(super) database: Option<&'a Database>,
+    pub(super) databases: &'a [Database],
     pub(super) directory: &'a Path,
 }
 
@@ -79,7 +79,7 @@ impl Bench<'_> {
         let harness = planned.how.as_ref().map_err(|why| anyhow!(why.clone()))?;
         let row = planned.row;
         let place = self.place(inside)?;
-        let url = self.url(row)?;
+        let url = self.url(row, harness)?;
         let rate = rate_of(row, rates);
         let size = self.size.of_row(row);
         let run = Run { row, size: &size, length: size.length, rate, url: url.as_ref(), place: &place };
@@ -108,7 +108,8 @@ impl Bench<'_> {
             }
             Harness::BenchBase(jvm) => {
                 // It makes and loads its tables in each run, some thousand records a second.
-                let limit = limit + Nanos::from_secs(u64::from(self.size.scale));
+                let loaded = u64::from(self.size.scale.max(60 * self.size.warehouses));
+                let limit = limit + Nanos::from_secs(loaded);
                 let printed = self.benchbase(&run, jvm, log, limit, command)?;
                 let rows = benchbase::rows(&place)?;
                 let format = Format::BenchBase;
@@ -127,14 +128,15 @@ impl Bench<'_> {
     }
 
     /// What is asked; none is the store that does nothing.
-    fn url(&self, row: Row) -> anyhow::Result<Option<TargetUrl>> {
-        if row.target == Target::Nothing {
-            return Ok(None);
-        }
-        let database = self.database.context("there is no PostgreSQL")?;
-        match row.workload {
-            Workload::Ycsb => database.copy().map(Some),
-            _ => Ok(Some(database.plain())),
+    fn url(&self, row: Row, harness: &Harness) -> anyhow::Result<Option<TargetUrl>> {
+        let Some(server) = row.target.server() else { return Ok(None) };
+        let database = self.databases.iter().find(|database| database.server() == server);
+        let database = database.with_context(|| format!("there is no {}", server.name()))?;
+        match (row.workload, harness) {
+            (Workload::NoOp, _) => Ok(Some(database.plain())),
+            // It makes its own tables.
+            (_, Harness::BenchBase(_)) => database.empty().map(Some),
+            (workload, _) => database.copy(workload, self.size).map(Some),
         }
     }
 
@@ -198,7 +200,7 @@ impl Bench<'_> {
     pub(super) fn probe(&self, row: Row, harness: &Harness, length: Length) -> anyhow::Result<f64> {
         let name = format!("{}-{}-{}", row.workload.name(), row.target.name(), tool(harness));
         let place = self.place(&Path::new("probes").join(file_name(&name)))?;
-        let url = self.url(row)?;
+        let url = self.url(row, harness)?;
         let size = self.size.of_row(row);
         let run = Run { row, size: &size, length, rate: None, url: url.as_ref(), place: &place };
         let limit = process::limit(length.whole());

@@ -55,8 +55,8 @@ fn cells_are_listed_with_their_reasons_and_nothing_is_run() {
     for part in [
         "preset quick: ",
         "can't be run here:\n",
-        "this truetail has no TPC-C",
-        "this truetail has no driver for MariaDB",
+        "TPC-C's transactions go by what they read",
+        "truetail's bindings of YCSB have none for MariaDB",
         "no Java: `/no/such/jdk/bin/java` can't be started",
         "rate of open loops",
     ] {
@@ -67,7 +67,7 @@ fn cells_are_listed_with_their_reasons_and_nothing_is_run() {
         (["--preset", "long"], "--preset long: there are quick and paper"),
         (["--only", "gc=g1"], "`gc=g1` is no condition"),
         (["--again", "nowhere"], "no experiment lies there"),
-        (["--only", "workload=tpcc"], "no cell can be run here: this truetail has no TPC-C"),
+        (["--only", "workload=tpcc,target=no-op"], "no cell can be run here: TPC-C's transactions go by"),
     ] {
         let refused = tell_tale(&scratch, &flags).with_code(2);
         assert!(refused.stderr.contains(words), "{words}: {refused:?}");
@@ -243,6 +243,33 @@ fn the_real_harnesses_are_run_and_each_jvm_has_its_pauses() {
         }
         assert_eq!(place.parent().is_some_and(|round| round.join("gc.log").exists()), has_log);
         assert!(!left_over(place), "raw rows are in the recording");
+    }
+}
+
+/// TPC-C, which the paper has and YCSB's client has not, on both servers; and the others on MariaDB, which has no templates.
+#[test]
+fn truetail_asks_both_servers_for_all_workloads() {
+    if std::env::var_os("TRUETAIL_SKIP_SERVERS").is_some() {
+        return;
+    }
+    let scratch = Scratch::new("tell-tale-servers");
+    let flags = [
+        ["--rounds", "1"],
+        ["--time", "1500ms"],
+        ["--warmup", "0s"],
+        ["--only", "harness=truetail,load=closed,workload=tpcc,target=postgresql|mariadb"],
+        ["--only", "harness=truetail,load=closed,workload=noop|ycsb,target=mariadb"],
+        ["-o", "exp"],
+    ];
+    let ended = tell_tale(&scratch, flags.as_flattened()).well();
+    assert!(ended.stderr.contains("loading 1 warehouse into PostgreSQL"), "{ended:?}");
+    let all = recordings(&scratch);
+    assert_eq!(all.len(), 4);
+    for (_, recording) in &all {
+        let (place, header) = (recording.path().display(), recording.header());
+        assert!(recording.end().is_some_and(|end| end.samples > 0), "{place}: no sample");
+        let is_tpcc = header.operations.first().is_some_and(|name| name == "NewOrder");
+        assert_eq!(is_tpcc, place.to_string().contains("tpc-c"), "{place}: {:?}", header.operations);
     }
 }
 
