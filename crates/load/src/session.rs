@@ -1,6 +1,7 @@
 //! What one session does, from the start line to the end: claim, plan, exchange, sample, again.
 
 use crate::agenda::Agenda;
+use crate::inside::Inside;
 use crate::local::{Local, Sink};
 use crate::spec::LoadSpec;
 use crate::stamped::{Stamped, Stamps, Withheld};
@@ -72,7 +73,7 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
         let held = &agenda.held;
         let (seq, op, ticket) = (held.seq, held.op, held.ticket);
         conditions.workload.plan(Request { seq, op, ticket, user: held.user }, &mut plan);
-        let mut conversation = Stamped::new(&mut session, local, task, held.due);
+        let mut conversation = Stamped::new(&mut session, local, task, held.due, Inside::new(seq, op.0));
         let mut result = conditions.workload.run(&plan, &mut conversation).await;
         if conversation.withheld() == Withheld::CalledOff {
             break;
@@ -83,18 +84,18 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
             && retry.wants(error, retries)
         {
             if !error.session_usable {
-                let stamps = conversation.stamps;
-                let lost_at = stamps.completed;
+                let so_far = conversation.so_far();
+                let lost_at = so_far.0.completed;
                 let Some(new) =
                     replace(session, &agenda, lost_at, Use::SameRequest, task, local, conditions).await
                 else {
-                    let sample = agenda.sample(&stamps, error.outcome, retries, after_reconnect, local);
+                    let sample = agenda.sample(&so_far.0, error.outcome, retries, after_reconnect, local);
                     local.end_flight(task);
                     local.sink.borrow_mut().push(sample);
                     return;
                 };
                 session = new;
-                conversation = Stamped::resumed(&mut session, local, task, held.due, stamps);
+                conversation = Stamped::resumed(&mut session, local, task, held.due, so_far);
             }
             retries += 1;
             result = match conversation.rest(retry.pause.before(retries, seq, retry_seed)).await {

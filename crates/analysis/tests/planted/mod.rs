@@ -420,6 +420,7 @@ fn truth_header() -> TruthHeader {
         epoch_wall_ns: WALL,
         seed: 1,
         operations: vec!["read".into(), "update".into()],
+        statements: None,
         rules: vec!["queued".into(), "hiccup".into(), record::CLIENT_RULE.into()],
         settings: vec![("service".into(), "exp:400us".into())],
     }
@@ -451,6 +452,7 @@ fn run_header(scenario: &Scenario) -> RunHeader {
             mix: vec![1.0],
         }],
         operations: vec!["read".into()],
+        statements: None,
         workload: "ycsb-c".into(),
         workload_facts: Vec::new(),
         target: "redis://localhost".into(),

@@ -11,6 +11,9 @@ use units::Outcome;
 /// The name of the table in footers, and of its directory.
 pub(crate) const STATEMENTS: &str = "statements";
 
+/// Rows of a merged part: a reader decodes a part whole, and these take ≈ 50 MB.
+pub(crate) const ROWS_TOGETHER: usize = 1 << 18;
+
 impl Row for Statement {
     fn encode(rows: &[Statement], facts: &PartFacts) -> Result<Vec<u8>, ParquetError> {
         let schema = sealed::schema(

@@ -45,6 +45,7 @@ pub(super) fn make(parts: &Parts<'_>) -> anyhow::Result<RunHeader> {
         },
         phases: phases(spec)?,
         operations: spec.operations.clone(),
+        statements: None,
         workload: parts.workload.name.clone(),
         workload_facts,
         target: parts.url.to_string(),
