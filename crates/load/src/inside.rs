@@ -20,10 +20,12 @@ pub(crate) struct Inside {
     op: u8,
     attempt: u8,
     with: u8,
+    /// The request's phase; `None` where the moment in which it is sent decides.
+    phase: Option<u8>,
 }
 
 impl Inside {
-    pub(crate) fn new(seq: u64, op: u8) -> Inside {
+    pub(crate) fn new(seq: u64, op: u8, phase: Option<u8>) -> Inside {
         Inside {
             seq,
             sent: Ticks::NONE,
@@ -33,6 +35,7 @@ impl Inside {
             op,
             attempt: 0,
             with: 0,
+            phase,
         }
     }
 
@@ -70,6 +73,7 @@ impl Inside {
         completed: Ticks,
         stamp: Option<KernelStamp>,
         outcome: Outcome,
+        phase_now: impl FnOnce() -> u8,
     ) -> Option<RawStatement> {
         let row = RawStatement {
             sent: self.sent,
@@ -83,7 +87,8 @@ impl Inside {
             attempt: self.attempt,
             with: self.with,
             outcome: outcome.code(),
-            reserved: [0; 6],
+            phase: self.phase.unwrap_or_else(phase_now),
+            reserved: [0; 5],
         };
         let is_any = self.commands > 0;
         self.position = self.position.saturating_add(u16::from(is_any));

@@ -1,7 +1,6 @@
 //! What one session does, from the start line to the end: claim, plan, exchange, sample, again.
 
 use crate::agenda::Agenda;
-use crate::inside::Inside;
 use crate::local::{Local, Sink};
 use crate::spec::LoadSpec;
 use crate::stamped::{Stamped, Stamps, Withheld};
@@ -73,7 +72,7 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
         let held = &agenda.held;
         let (seq, op, ticket) = (held.seq, held.op, held.ticket);
         conditions.workload.plan(Request { seq, op, ticket, user: held.user }, &mut plan);
-        let mut conversation = Stamped::new(&mut session, local, task, held.due, Inside::new(seq, op.0));
+        let mut conversation = Stamped::new(&mut session, local, task, held.due, agenda.inside());
         let mut result = conditions.workload.run(&plan, &mut conversation).await;
         if conversation.withheld() == Withheld::CalledOff {
             break;

@@ -127,7 +127,8 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
     fn note_exchange(&mut self, result: Result<(), OpError>) {
         let stamp = result.ok().and_then(|()| self.session.arrived());
         let outcome = result.map_or_else(|error| error.outcome, |()| Outcome::Ok);
-        if let Some(row) = self.inside.over(self.stamps.completed, stamp, outcome) {
+        let phase = || self.local.shared.phase_at(self.stamps.sent);
+        if let Some(row) = self.inside.over(self.stamps.completed, stamp, outcome, phase) {
             self.local.sink.borrow_mut().push_statement(row);
         }
     }

@@ -61,7 +61,9 @@ pub use header::{
 pub use jvm::{JvmLogFacts, PauseReach};
 pub use live::{Live, LiveSnapshot};
 pub use reader::{Recording, conclude};
-pub use recorder::{Consumers, EventSink, Finished, NoiseSink, Recorder, RecorderConfig, lower_priority};
+pub use recorder::{
+    Consumers, EventSink, Finished, NoiseSink, Recorder, RecorderConfig, STATEMENTS_DROPPED, lower_priority,
+};
 pub use ring::{Consumer, Producer, ring};
 pub use sample::{Measure, NO_SESSION, RawSample, Sample, SampleBatch, flags};
 pub use server_log::{ServerLogFacts, ServerTold};

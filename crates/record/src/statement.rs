@@ -75,8 +75,10 @@ pub struct RawStatement {
     pub with: u8,
     /// `units::Outcome::code`.
     pub outcome: u8,
+    /// Index into the header's phases: that of its request.
+    pub phase: u8,
     /// Always zero; makes the layout explicit.
-    pub reserved: [u8; 6],
+    pub reserved: [u8; 5],
 }
 
 const _: () = assert!(size_of::<RawStatement>() == 48);
@@ -93,7 +95,8 @@ const EMPTY: RawStatement = RawStatement {
     attempt: 0,
     with: 0,
     outcome: 0,
-    reserved: [0; 6],
+    phase: 0,
+    reserved: [0; 5],
 };
 
 /// A ring of at least `capacity` exchanges (rounded up to a power of two); 48 bytes each, all of them touched here.
@@ -126,6 +129,8 @@ pub struct Statement {
     pub attempt: u8,
     /// See [`with`].
     pub with: u8,
+    /// Index into the header's phases: that of its request.
+    pub phase: u8,
     /// How it ended; `ok` unless it failed.
     pub outcome: Outcome,
 }

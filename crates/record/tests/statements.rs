@@ -14,21 +14,24 @@ use units::{Instant, Nanos, Outcome, Ticks};
 fn statements() -> impl Strategy<Value = Statement> {
     let time = || 0..1u64 << 62;
     let stamp = prop_oneof![Just(None), time().prop_map(Some)];
-    let numbers = any::<(u64, u16, u16, u16, u8, u8, u8)>();
+    let numbers = any::<(u64, u16, u16, u16, u8, u8, u8, u8)>();
     (time(), time(), stamp, numbers, prop::sample::select(Outcome::ALL.to_vec())).prop_map(
-        |(sent, service, arrived, (seq, label, commands, position, op, attempt, with), outcome)| Statement {
-            sent: Instant(sent),
-            arrived: arrived.map_or(Instant::NONE, Instant),
-            completed: Instant(sent + service),
-            seq,
-            client: 0,
-            label,
-            commands,
-            position,
-            op,
-            attempt,
-            with,
-            outcome,
+        |(sent, service, arrived, (seq, label, commands, position, op, attempt, with, phase), outcome)| {
+            Statement {
+                sent: Instant(sent),
+                arrived: arrived.map_or(Instant::NONE, Instant),
+                completed: Instant(sent + service),
+                seq,
+                client: 0,
+                label,
+                commands,
+                position,
+                op,
+                attempt,
+                with,
+                phase,
+                outcome,
+            }
         },
     )
 }
@@ -82,6 +85,7 @@ fn parts_are_merged_up_to_a_quarter_of_a_million() {
         op: 0,
         attempt: 0,
         with: with::COMMIT,
+        phase: 0,
         outcome: Outcome::Ok,
     };
     for part in 0..200 {
@@ -127,6 +131,7 @@ fn a_damaged_part_is_named_and_the_rest_is_read() {
         op: 1,
         attempt: 0,
         with: with::COMMIT,
+        phase: 0,
         outcome: Outcome::Deadlock,
     };
     for _ in 0..2 {
@@ -165,7 +170,8 @@ fn what_workers_push_is_recorded_and_what_finds_its_ring_full_is_counted() {
         attempt: 1,
         with: 0,
         outcome: Outcome::Busy.code(),
-        reserved: [0; 6],
+        phase: 1,
+        reserved: [0; 5],
     };
     // Twelve into a ring of eight, before anybody takes any.
     (0..12).rev().for_each(|position| statements.push(raw(position)));
@@ -182,7 +188,7 @@ fn what_workers_push_is_recorded_and_what_finds_its_ring_full_is_counted() {
     // In the order of the request, whatever that of the pushes.
     assert_eq!(all.iter().map(|row| row.position).collect::<Vec<_>>(), (4..12).collect::<Vec<u16>>());
     for row in &all {
-        assert_eq!((row.seq, row.op, row.attempt, row.commands), (7, 2, 1, 3));
+        assert_eq!((row.seq, row.op, row.phase, row.attempt, row.commands), (7, 2, 1, 1, 3));
         assert_eq!((row.label, row.outcome), (row.position % 2, Outcome::Busy));
         assert!(row.service().unwrap().0.abs_diff(800) <= 200, "{row:?}");
         // The stamp lies a little before all of them.

@@ -420,7 +420,6 @@ fn truth_header() -> TruthHeader {
         epoch_wall_ns: WALL,
         seed: 1,
         operations: vec!["read".into(), "update".into()],
-        statements: None,
         rules: vec!["queued".into(), "hiccup".into(), record::CLIENT_RULE.into()],
         settings: vec![("service".into(), "exp:400us".into())],
     }

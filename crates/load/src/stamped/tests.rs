@@ -43,7 +43,7 @@ fn two_exchanges(stamps: &[Option<u64>]) -> (Result<(), OpError>, u64, bool) {
     let (shared, clock) = (shared(1, 1), SimClock::new());
     let local = Local::new(clock.clone(), &shared, Vec::new(), 1, Some(Nanos(50)), None);
     let mut session = Told::new(stamps);
-    let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(0), Inside::new(0, 0));
+    let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(0), Inside::new(0, 0, None));
     let result = {
         let mut both = pin!(async {
             conversation.exchange().await?;
@@ -77,7 +77,7 @@ fn a_request_that_is_called_off_waits_for_nothing() {
     let (shared, clock) = (shared(1, 1), SimClock::new());
     let local = Local::new(clock.clone(), &shared, Vec::new(), 1, None, None);
     let mut session = Told::new(&[]);
-    let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(1_000), Inside::new(0, 0));
+    let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(1_000), Inside::new(0, 0, None));
     {
         let mut first = pin!(conversation.exchange());
         assert_eq!(poll(first.as_mut()), Poll::Pending);

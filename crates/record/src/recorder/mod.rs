@@ -21,6 +21,7 @@ use std::thread::JoinHandle;
 use units::{Nanos, Ticks};
 
 pub use sink::{EventSink, NoiseSink};
+pub use statements::STATEMENTS_DROPPED;
 pub use thread::lower_priority;
 
 /// What a recorder needs to know.

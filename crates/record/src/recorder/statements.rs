@@ -3,8 +3,8 @@
 use super::timeline::Timeline;
 use crate::{Consumer, RawStatement, RecordError, RecordingWriter, Statement};
 
-/// The name of the fact that counts exchanges that found their ring full.
-pub(crate) const DROPPED: &str = "statements dropped";
+/// The name of the fact at the end of a run that timed its statements: it counts exchanges that found their ring full.
+pub const STATEMENTS_DROPPED: &str = "statements dropped";
 
 /// What the recorder's thread keeps of them.
 pub(super) struct Statements {
@@ -46,6 +46,6 @@ impl Statements {
     /// What the end of the run says of them; nothing where they were not timed.
     pub(super) fn facts(&self) -> Option<(String, String)> {
         let dropped: u64 = self.consumers.iter().map(Consumer::dropped).sum();
-        (!self.consumers.is_empty()).then(|| (DROPPED.to_owned(), dropped.to_string()))
+        (!self.consumers.is_empty()).then(|| (STATEMENTS_DROPPED.to_owned(), dropped.to_string()))
     }
 }

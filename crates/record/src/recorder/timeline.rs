@@ -121,6 +121,7 @@ impl Timeline {
             op: raw.op,
             attempt: raw.attempt,
             with: raw.with,
+            phase: raw.phase,
             outcome: Outcome::from_code(raw.outcome).unwrap_or(Outcome::Protocol),
         }
     }

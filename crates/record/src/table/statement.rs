@@ -25,6 +25,7 @@ impl Row for Statement {
                 REQUIRED INT32 position (INTEGER(16,false));
                 REQUIRED INT32 attempt (INTEGER(8,false));
                 REQUIRED INT32 with (INTEGER(8,false));
+                REQUIRED INT32 phase (INTEGER(8,false));
                 REQUIRED INT32 outcome (INTEGER(8,false));
                 OPTIONAL INT64 sent_ns;
                 OPTIONAL INT64 service_ns;
@@ -32,7 +33,7 @@ impl Row for Statement {
             }",
         );
         let delta = ["seq", "sent_ns", "service_ns", "pick_up_ns"];
-        let dictionary = ["op", "statement", "commands", "position", "attempt", "with", "outcome"];
+        let dictionary = ["op", "statement", "commands", "position", "attempt", "with", "phase", "outcome"];
         let mut file = sealed::begin(schema, sealed::properties(&delta, &dictionary))?;
         let mut sink = ColumnSink::new(file.next_row_group()?);
         sink.required(rows.iter().map(|row| row.seq.cast_signed()))?;
@@ -42,6 +43,7 @@ impl Row for Statement {
         sink.small(rows.iter().map(|row| i32::from(row.position)))?;
         sink.small(rows.iter().map(|row| i32::from(row.attempt)))?;
         sink.small(rows.iter().map(|row| i32::from(row.with)))?;
+        sink.small(rows.iter().map(|row| i32::from(row.phase)))?;
         sink.small(rows.iter().map(|row| i32::from(row.outcome.code())))?;
         sink.optional(rows.iter().map(|row| column(row.sent)))?;
         let time = |n: Option<units::Nanos>| n.map(|time| time.0.cast_signed());
@@ -72,7 +74,7 @@ impl Row for Statement {
         seq.advance(rows)?;
         let (op, label, commands) = (small("op")?, small("statement")?, small("commands")?);
         let (position, attempt, with) = (small("position")?, small("attempt")?, small("with")?);
-        let (outcome, sent) = (small("outcome")?, long("sent_ns")?);
+        let (phase, outcome, sent) = (small("phase")?, small("outcome")?, long("sent_ns")?);
         let (service, pick_up) = (long("service_ns")?, long("pick_up_ns")?);
         let mut all = Vec::with_capacity(rows);
         for (row, &seq) in seq.values().iter().enumerate() {
@@ -91,6 +93,7 @@ impl Row for Statement {
                 op: op[row] as u8,
                 attempt: attempt[row] as u8,
                 with: with[row] as u8,
+                phase: phase[row] as u8,
                 // An outcome of a later version is an error all the same.
                 outcome: Outcome::from_code(outcome[row] as u8).unwrap_or(Outcome::Server),
             });
