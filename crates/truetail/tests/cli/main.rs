@@ -37,6 +37,7 @@ mod run;
 mod searched;
 mod server_log;
 mod staleness;
+mod statements;
 mod tell_tale;
 mod tell_tale_database;
 mod terminal;
