@@ -4,11 +4,11 @@
 //! as the median of its rounds with the smallest and the largest.
 
 mod build;
-mod builds;
-mod child;
-mod figures;
+pub(crate) mod builds;
+pub(crate) mod child;
+pub(crate) mod figures;
 mod gaps;
-mod glances;
+pub(crate) mod glances;
 mod noop;
 mod observers;
 mod open;
@@ -22,7 +22,7 @@ use figures::Figures;
 
 /// How much to do.
 #[derive(Clone, Copy)]
-struct Effort {
+pub(crate) struct Effort {
     rounds: u32,
     /// Seconds of each measured load.
     seconds: u32,

@@ -2,6 +2,7 @@
 
 mod bench;
 mod ci;
+mod compare;
 mod docs;
 mod install;
 mod optional;
@@ -26,6 +27,8 @@ Chores:
   servers up KIND…         start servers on free ports, until Ctrl-C: postgres, mariadb, redis
   servers down KIND…       end them from elsewhere
   bench [SECTION…]         figures next to targets and peers; `bench --help` lists sections and how long they take
+  compare-peers            writes docs/comparison.md from runs of truetail, pgbench, sysbench, YCSB and redis-benchmark
+                           on the same servers; `compare-peers --help` says more
   soak                     all tests in release, with the long variants of those that have one
   soak --minutes N         runs of N minutes each, whose memory must stay flat
   soak --fuzz SECONDS      inputs that nobody wrote: recordings, configuration, loads, URLs, answers, requests, outputs";
@@ -53,6 +56,7 @@ fn run(words: &[&str]) -> anyhow::Result<bool> {
         ["install"] => install::what_tests_need().and_then(|()| optional::install()).map(|()| true),
         ["docs"] => docs::run(),
         ["bench", rest @ ..] => bench::run(rest),
+        ["compare-peers", rest @ ..] => compare::run(rest),
         ["servers", rest @ ..] => servers::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         [] | ["help" | "--help" | "-h", ..] => {

@@ -13,13 +13,22 @@ pub(crate) struct Optional {
     pub(crate) feature: &'static str,
     /// The driver's crate.
     pub(crate) package: &'static str,
+    /// Features of the package with which those of its tests are built that need what it drives.
+    pub(crate) tests: &'static [&'static str],
     /// Makes sure that what it drives is there; tells what was done, in a line.
     install: fn() -> anyhow::Result<String>,
 }
 
 /// The greppable table.
-pub(crate) const OPTIONAL: &[Optional] =
-    &[Optional { feature: "duckdb", package: "driver-duckdb", install: duckdb }];
+pub(crate) const OPTIONAL: &[Optional] = &[
+    Optional { feature: "duckdb", package: "driver-duckdb", tests: &[], install: duckdb },
+    Optional {
+        feature: "cql",
+        package: "driver-cql",
+        tests: &["driver-cql/fetched-servers"],
+        install: cassandra,
+    },
+];
 
 /// Their features, as cargo takes them.
 pub(crate) fn features() -> String {
@@ -67,6 +76,12 @@ fn duckdb() -> anyhow::Result<String> {
     }
     put(&library, &place)?;
     Ok(format!("{DUCKDB_PACKAGE} is at {}", place.display()))
+}
+
+/// Cassandra's jars, of a fixed version: Maven checks what it fetches from Maven Central by checksums that lie there.
+fn cassandra() -> anyhow::Result<String> {
+    let place = servers::cassandra::fetch().map_err(anyhow::Error::msg)?;
+    Ok(format!("Cassandra {} is at {}", servers::cassandra::VERSION, place.display()))
 }
 
 /// Copies a file so that it is never there by half.

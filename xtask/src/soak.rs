@@ -13,10 +13,11 @@ const LOADS: [(&str, &[&str]); 2] = [
 ];
 
 /// Crates with fuzz targets: tests whose names begin with `fuzz_`.
-const FUZZED: [&str; 14] = [
+const FUZZED: [&str; 15] = [
     "benchbase",
     "record",
     "driver",
+    "driver-cql",
     "driver-duckdb",
     "driver-echo",
     "driver-mysql",

@@ -42,7 +42,11 @@ fn main() {
                 print(&format!("closed loop on null:, {sessions} session{plural}{with}"), nanos, hash);
                 let (nanos, hash) =
                     own_cost(clock, Model::Open { process: Process::Poisson }, sessions, requests, timed);
-                print(&format!("overloaded open loop on null:, {sessions} session{plural}{with}"), nanos, hash);
+                print(
+                    &format!("overloaded open loop on null:, {sessions} session{plural}{with}"),
+                    nanos,
+                    hash,
+                );
             }
         }
         let (nanos, hash) = push_and_stamps(clock, requests);

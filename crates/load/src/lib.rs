@@ -31,6 +31,7 @@ mod doubles;
 mod engine;
 #[cfg(test)]
 mod engine_tests;
+mod first_words;
 mod host;
 #[cfg(test)]
 mod hot_path_tests;

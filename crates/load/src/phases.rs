@@ -99,7 +99,8 @@ fn parse_rate_range(text: &str) -> Result<(PerSecond, PerSecond), String> {
 /// # Errors
 /// One line that names the pair.
 pub fn parse_mix(text: &str) -> Result<Vec<(String, f64)>, String> {
-    text.split(',')
+    let mix: Vec<(String, f64)> = text
+        .split(',')
         .map(|pair| {
             let (name, weight) = pair
                 .trim()
@@ -110,7 +111,31 @@ pub fn parse_mix(text: &str) -> Result<Vec<(String, f64)>, String> {
                 _ => Err(format!("mix `{pair}`: `{weight}` is not a weight of at least 0")),
             }
         })
-        .collect()
+        .collect::<Result<_, String>>()?;
+    for (at, (name, _)) in mix.iter().enumerate() {
+        if mix[..at].iter().any(|(other, _)| other.eq_ignore_ascii_case(name)) {
+            return Err(format!("mix `{text}`: `{name}` is there twice; give it one weight"));
+        }
+    }
+    match missed_whole(mix.iter().map(|(_, weight)| weight).sum()) {
+        Some((sum, whole)) => Err(format!(
+            "mix `{text}`: the weights make {sum} and not {whole}; correct one, or give plain weights that make another \
+             sum, such as `{}=1`",
+            mix[0].0
+        )),
+        None => Ok(mix),
+    }
+}
+
+/// Weights that are meant as per cent or as shares of 1, and miss it by more than rounding: what they make, and the whole.
+/// Weights that come nowhere near either are meant as weights.
+fn missed_whole(sum: f64) -> Option<(f64, f64)> {
+    let is_near = |whole: &f64| (0.9..=1.1).contains(&(sum / whole));
+    let is_rounded = |whole: f64| (sum / whole - 1.0).abs() <= 0.0101;
+    [1.0, 100.0].into_iter().find(is_near).filter(|whole| !is_rounded(*whole)).map(|whole| {
+        let plain = (sum * 1e6).round() / 1e6;
+        (plain, whole)
+    })
 }
 
 /// Rate over time: pieces with linear rate, one after the other.

@@ -1,6 +1,7 @@
 //! What one session does, from the start line to the end: claim, plan, exchange, sample, again.
 
 use crate::agenda::Agenda;
+use crate::first_words::FirstWords;
 use crate::local::{Local, Sink};
 use crate::spec::LoadSpec;
 use crate::stamped::{Stamped, Stamps, Withheld};
@@ -63,6 +64,7 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
     let retry = conditions.spec.retry;
     let retry_seed = conditions.spec.seed.derive("pauses before retries");
     let mut errors_seen = 0u16;
+    let words = FirstWords::default();
     let mut after_reconnect = false;
     let mut budget = BUDGET;
     // HOT: from here to the end of the loop's body nothing allocates, locks or calls the system but the
@@ -72,7 +74,7 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
         let held = &agenda.held;
         let (seq, op, ticket) = (held.seq, held.op, held.ticket);
         conditions.workload.plan(Request { seq, op, ticket, user: held.user }, &mut plan);
-        let mut conversation = Stamped::new(&mut session, local, task, held.due, agenda.inside());
+        let mut conversation = Stamped::new(&mut session, local, task, held.due, &words, agenda.inside());
         let mut result = conditions.workload.run(&plan, &mut conversation).await;
         if conversation.withheld() == Withheld::CalledOff {
             break;
@@ -94,7 +96,7 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
                     return;
                 };
                 session = new;
-                conversation = Stamped::resumed(&mut session, local, task, held.due, so_far);
+                conversation = Stamped::resumed(&mut session, local, task, held.due, &words, so_far);
             }
             retries += 1;
             result = match conversation.rest(retry.pause.before(retries, seq, retry_seed)).await {
@@ -124,7 +126,8 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
         after_reconnect = false;
         // HOT ends.
         if outcome.code() >= Outcome::Serialization.code() {
-            report_first(&mut errors_seen, outcome, &session, number, completed, conditions);
+            let words = || words.of(outcome).or_else(|| session.last_error());
+            report_first(&mut errors_seen, outcome, &words, number, completed, conditions);
         }
         if lost {
             let Some(new) =
@@ -187,10 +190,10 @@ fn conclude<C: Clock, K: Sink>(
 }
 
 #[cold]
-fn report_first<S: Session, W, R, H: Happenings>(
+fn report_first<W, R, H: Happenings>(
     seen: &mut u16,
     outcome: Outcome,
-    session: &S,
+    words: &dyn Fn() -> Option<String>,
     number: u16,
     completed: Ticks,
     conditions: &Conditions<'_, W, R, H>,
@@ -198,8 +201,7 @@ fn report_first<S: Session, W, R, H: Happenings>(
     let bit = 1u16 << outcome.code();
     if *seen & bit == 0 {
         *seen |= bit;
-        let words = session.last_error().unwrap_or_default();
-        conditions.happenings.first_error(number, completed, outcome, words);
+        conditions.happenings.first_error(number, completed, outcome, words().unwrap_or_default());
     }
 }
 

@@ -333,10 +333,10 @@ pub fn mix_weights(pairs: &[(String, f64)], operations: &[String]) -> Result<Vec
     for (name, weight) in pairs {
         let index = operations.iter().position(|o| o.eq_ignore_ascii_case(name)).ok_or_else(|| {
             let valid: Vec<&str> = operations.iter().map(String::as_str).collect();
-            let near =
-                nearest(name, &valid).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let near = nearest(name, &valid);
+            let near = near.map_or("; this".to_owned(), |near| format!("; did you mean `{near}`? This"));
             let all = operations.join(", ");
-            SpecError(format!("mix: no operation `{name}`{near}; this workload has {all}"))
+            SpecError(format!("mix: no operation `{name}`{near} workload has {all}"))
         })?;
         weights[index] = *weight;
     }

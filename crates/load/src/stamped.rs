@@ -1,5 +1,6 @@
 //! The conversation that stamps: the only place where `sent` and `completed` are read.
 
+use crate::first_words::FirstWords;
 use crate::inside::Inside;
 use crate::local::{Cancel, Local, Sink};
 use clock::Clock;
@@ -35,6 +36,7 @@ pub(crate) struct Stamped<'a, 'l, S: Session, C, K> {
     local: &'a Local<'l, C, K>,
     task: u32,
     due: Ticks,
+    words: &'a FirstWords,
     /// What was stamped so far. Read where it lies: a copy of what was written in parts a moment ago costs
     /// as much as a clock reading.
     pub(crate) stamps: Stamps,
@@ -59,9 +61,10 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
         local: &'a Local<'l, C, K>,
         task: u32,
         due: Ticks,
+        words: &'a FirstWords,
         inside: Inside,
     ) -> Stamped<'a, 'l, S, C, K> {
-        Stamped { session, local, task, due, stamps: Stamps::NONE, inside, withheld: Withheld::No }
+        Stamped { session, local, task, due, words, stamps: Stamps::NONE, inside, withheld: Withheld::No }
     }
 
     /// What is to be handed to [`Stamped::resumed`].
@@ -75,9 +78,10 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
         local: &'a Local<'l, C, K>,
         task: u32,
         due: Ticks,
+        words: &'a FirstWords,
         (stamps, inside): (Stamps, Inside),
     ) -> Stamped<'a, 'l, S, C, K> {
-        Stamped { session, local, task, due, stamps, inside, withheld: Withheld::No }
+        Stamped { session, local, task, due, words, stamps, inside, withheld: Withheld::No }
     }
 
     /// Rests before the next attempt, for `pause` from the end of the last one. The time limit goes on.
@@ -157,7 +161,7 @@ impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
         if self.local.times_statements {
             self.inside.note(&command);
         }
-        self.session.stage(command)
+        self.session.stage(command).inspect_err(|error| self.words.note(error.outcome, &*self.session))
     }
 
     #[inline]
@@ -184,6 +188,9 @@ impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
                 if let Some(stamp) = self.session.arrived() {
                     self.stamps.arrived_realtime_ns = stamp.realtime_ns;
                     self.stamps.arrived_upper_bound = stamp.upper_bound;
+                }
+                if let Err(error) = result {
+                    self.words.note(error.outcome, &*self.session);
                 }
                 Poll::Ready(result)
             }

@@ -3,7 +3,7 @@
 use crate::text::time;
 use analysis::{Asked, Business, BusinessRate, Rule, RuleState};
 use record::Measure;
-use units::{Bound, format_count, format_nanos};
+use units::{Bound, PerSecond, format_count, format_nanos, format_rate};
 
 /// The section's title.
 pub(crate) const TITLE: &str = "By the workload’s own rules";
@@ -11,9 +11,10 @@ pub(crate) const TITLE: &str = "By the workload’s own rules";
 /// A rate with what it counts, and its ceiling.
 pub(crate) fn rate(rate: &BusinessRate) -> String {
     let BusinessRate { name, operation, per_minute, committed_per_minute, .. } = rate;
+    let [per_minute, committed] = [*per_minute, *committed_per_minute].map(plain);
     let mut words = format!(
-        "{name} {per_minute:.1}: completed {operation} a minute, those rolled back by design among them; \
-         {committed_per_minute:.1} without them"
+        "{name} {per_minute}: completed {operation} a minute, those rolled back by design among them; \
+         {committed} without them"
     );
     match (rate.ceiling, rate.share_of_ceiling()) {
         (Some(ceiling), Some(share)) => {
@@ -33,6 +34,12 @@ pub(crate) fn rate(rate: &BusinessRate) -> String {
     words
 }
 
+/// Three digits at least, and no more decimals than that; whole numbers from 100 on.
+fn plain(value: f64) -> String {
+    let rate = PerSecond::new(value).map_or_else(|| "–".to_owned(), format_rate);
+    rate.strip_suffix("/s").unwrap_or(&rate).to_owned()
+}
+
 /// (operation, what is asked, what was found, whether it is kept) of a rule.
 pub(crate) fn rule(rule: &Rule) -> [String; 4] {
     let (asked, found) = match &rule.asked {
@@ -44,7 +51,7 @@ pub(crate) fn rule(rule: &Rule) -> [String; 4] {
             let asked = format!("{} of the {of} ≤ {}", quantile.name(), format_nanos(*limit));
             let least = |bound| if bound == Bound::AtLeast { "≥ " } else { "" };
             let found = found.as_ref().map_or_else(
-                || format!("needs {} requests", format_count(quantile.samples_needed())),
+                || NOT_FOUND.to_owned(),
                 |found| format!("{}{}", least(found.bound), time(found.point)),
             );
             (asked, found)
@@ -56,7 +63,7 @@ pub(crate) fn rule(rule: &Rule) -> [String; 4] {
         }
         Asked::Succeeds { limits, .. } => (succeeding(*limits), succeeded(&rule.asked)),
     };
-    [rule.operation.clone(), asked, found, state(rule).to_owned()]
+    [rule.operation.clone(), asked, found, state(rule)]
 }
 
 /// `62.5 % of them succeed`; of a share that may be any, that there is none.
@@ -85,17 +92,33 @@ fn succeeded(asked: &Asked) -> String {
             let digits = (-(200.0 * deviation).log10()).floor().clamp(0.0, 3.0) as usize;
             format!("{:.digits$} %", found * 100.0)
         }
-        _ => format!("needs {} requests", format_count(*needed)),
+        _ => NOT_FOUND.to_owned(),
     }
 }
 
-fn state(rule: &Rule) -> &'static str {
-    match rule.state {
+/// In place of a figure that too few requests can carry.
+const NOT_FOUND: &str = "–";
+
+fn state(rule: &Rule) -> String {
+    let state = match rule.state {
         RuleState::Held => "held",
         RuleState::WithinChance if rule.asked.success().is_some() => "held, within chance",
         RuleState::WithinChance => "short by chance: the mix is drawn",
         RuleState::Broken => "BROKEN",
         RuleState::Unknown => "not known",
+    };
+    match lacking(&rule.asked) {
+        Some(needed) => format!("{state}: needs {} requests", format_count(needed)),
+        None => state.to_owned(),
+    }
+}
+
+/// How many requests it takes, where there were too few.
+fn lacking(asked: &Asked) -> Option<u64> {
+    match asked {
+        Asked::AtMost { quantile, found: None, .. } => Some(quantile.samples_needed()),
+        Asked::Succeeds { needed, .. } if succeeded(asked) == NOT_FOUND => Some(*needed),
+        _ => None,
     }
 }
 

@@ -259,12 +259,16 @@ impl Page<'_> {
             .into_iter()
             .filter_map(|class| {
                 let of_class = counts.outcomes.iter().filter(|(o, _)| o.class() == class);
-                let n: u64 = of_class.map(|(_, n)| n).sum();
+                let n: u64 = of_class.clone().map(|(_, n)| n).sum();
                 let shown = n > 0 || class == OutcomeClass::Ok;
-                shown.then(|| format!("{} {} ({})", class.name(), count(n), percent(n, counts.total)))
+                let kinds = of_class.filter(|(_, n)| class == OutcomeClass::Error && *n > 0);
+                let kinds: Vec<String> = kinds.map(|(o, n)| format!("{} {}", count(*n), o.name())).collect();
+                let kinds = if kinds.is_empty() { String::new() } else { format!(": {}", kinds.join(", ")) };
+                let share = percent(n, counts.total);
+                shown.then(|| format!("{} {} ({share}{kinds})", class.name(), count(n)))
             })
             .collect();
-        self.line(&format!("outcomes: {}", by_class.join("   ")));
+        self.wrapped("", "  ", &format!("outcomes: {}", by_class.join("   ")));
         self.retries();
         self.line("");
     }

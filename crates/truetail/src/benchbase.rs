@@ -88,7 +88,7 @@ fn prepare(
     let target = registry::open_target(url)?;
     let workload = registry::make_workload(choice)?;
     data::require_file(url, wish, &workload)?;
-    let loading = crate::dataset::Loading { connections: loaders, url };
+    let loading = crate::dataset::Loading { connections: loaders, url, choice };
     registry::with(&target, workload, data::Prepare { wish, loading: &loading })
 }
 
@@ -164,7 +164,7 @@ mod tests {
             assert_eq!(names, benchmark.transactions(), "{}", benchmark.name);
             looked_at.push(benchmark.name);
         }
-        for name in ["tpcc", "ycsb", "seats", "epinions", "noop"] {
+        for name in ["tpcc", "ycsb", "seats", "epinions", "tatp", "smallbank", "noop"] {
             assert!(looked_at.contains(&name), "{name}");
         }
     }

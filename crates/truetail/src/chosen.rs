@@ -4,6 +4,7 @@
 //! as many times longer to build as there are workloads; a branch that always goes the same way costs less than a
 //! nanosecond of a request. To add a workload: a line at the end of this file.
 
+use crate::registry::WorkloadChoice;
 use driver::{Administration, Conversation, Dialect, Isolation, OpError, StatementSpec};
 use units::Outcome;
 use workload::dataset::DataSet;
@@ -106,6 +107,18 @@ macro_rules! any_workload {
     };
 }
 
+/// YCSB takes proportions that make more or less than 1 for shares of what they make, without a word.
+fn unusual_whole(operations: &[Operation]) -> Option<String> {
+    let sum: f64 = operations.iter().map(|operation| operation.weight).sum();
+    if [1.0, 100.0].iter().any(|whole| (sum / whole - 1.0).abs() < 0.001) {
+        return None;
+    }
+    let used = operations.iter().filter(|operation| operation.weight > 0.0);
+    let shares = used.map(|operation| format!("{} {:.0} %", operation.name, 100.0 * operation.weight / sum));
+    let (shares, sum) = (shares.collect::<Vec<_>>().join(", "), (sum * 1e6).round() / 1e6);
+    Some(format!("the proportions make {sum} and not 1; as in YCSB they are shares of that: {shares}"))
+}
+
 const FOREIGN: &str = "a plan is carried out by the workload that made it";
 
 impl AnyWorkload {
@@ -124,9 +137,13 @@ impl AnyWorkload {
     }
 
     /// What may be meant otherwise, in a line each.
-    pub(crate) fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self, choice: &WorkloadChoice) -> Vec<String> {
         match self {
             AnyWorkload::File(workload) => workload.notes(),
+            AnyWorkload::Ycsb(workload) if choice.mix.is_none() => {
+                let is_given = choice.parameters.iter().any(|(name, _)| name.ends_with("proportion"));
+                unusual_whole(&workload.operations()).filter(|_| is_given).into_iter().collect()
+            }
             _ => Vec::new(),
         }
     }

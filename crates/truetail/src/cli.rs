@@ -318,9 +318,13 @@ pub(crate) struct ExportArguments {
     #[arg(long, value_name = "MEASURE")]
     pub(crate) measure: Option<String>,
 
-    /// Write to this file instead of stdout
+    /// Write to this file instead of stdout; one that is there is refused
     #[arg(long, short = 'o', value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+
+    /// Replace the file of --out
+    #[arg(long)]
+    pub(crate) force: bool,
 
     /// Take options from this TOML file, section [export]; flags win
     #[arg(long, value_name = "FILE")]

@@ -2,7 +2,7 @@
 
 use crate::cli::DataSetArguments;
 use crate::output::{self, Progress};
-use crate::registry::{self, Action};
+use crate::registry::{self, Action, WorkloadChoice, shell_word};
 use crate::settings::{DEFAULT_TARGET, RunOptions};
 use crate::{Ended, commands};
 use anyhow::{anyhow, bail};
@@ -33,18 +33,28 @@ pub(crate) fn run(verb: Verb, arguments: DataSetArguments, json: bool) -> anyhow
             url.scheme
         );
     }
+    let choice = options.workload_choice()?;
     if is_file && verb != Verb::Load && !Path::new(&url.path).exists() {
-        bail!("target `{url}`: there is no such file; `truetail load {url}` makes it");
+        if verb == Verb::Cleanup {
+            bail!("target `{url}`: there is no such file, and so nothing to drop");
+        }
+        let loading = Loading { connections: 1, url: &url, choice: &choice };
+        bail!(
+            "target `{url}`: there is no such file; `{}` makes it",
+            loading.command(Verb::Load, choice.scale)
+        );
     }
     let target = registry::open_target(&url)?;
-    let workload = registry::make_workload(&options.workload_choice()?)?;
-    workload.notes().iter().for_each(|note| output::note(note));
-    registry::with(&target, workload, DataSetAction { verb, options: &options, url: &url, json })
+    let workload = registry::make_workload(&choice)?;
+    workload.notes(&choice).iter().for_each(|note| output::note(note));
+    let action = DataSetAction { verb, options: &options, choice: &choice, url: &url, json };
+    registry::with(&target, workload, action)
 }
 
 struct DataSetAction<'a> {
     verb: Verb,
     options: &'a RunOptions,
+    choice: &'a WorkloadChoice,
     url: &'a TargetUrl,
     json: bool,
 }
@@ -55,16 +65,15 @@ impl Action for DataSetAction<'_> {
     fn with<T: Target, W: Workload>(self, target: &T, workload: W) -> anyhow::Result<Ended> {
         let name = workload.facts().name;
         // Before anything is written: what the workload can't ask for, nobody needs.
-        workload
-            .statements(target.dialect())
-            .map_err(|reason| anyhow!("--workload {name} on `{}`: {reason}", self.url))?;
+        registry::statements(&workload, target.dialect(), self.url)?;
         let Some(data) = workload.dataset().filter(|_| target.dialect() != Dialect::Null) else {
             output::note(&format!("{name} needs no data set here"));
             return self.done("none", &[]);
         };
         match self.verb {
             Verb::Load => {
-                let loading = Loading { connections: self.options.loaders()?, url: self.url };
+                let connections = self.options.loaders()?;
+                let loading = Loading { connections, url: self.url, choice: self.choice };
                 let loaded = ensure(target, data, OnIncomplete::LoadAgain, &loading)?;
                 self.done(if loaded { "loaded" } else { "already there" }, &[])
             }
@@ -75,8 +84,8 @@ impl Action for DataSetAction<'_> {
             }
             Verb::Cleanup => {
                 let mut administration = target.administer()?;
-                dataset::drop_dataset(administration.as_mut(), data)?;
-                self.done("dropped", &[])
+                let was_there = dataset::drop_dataset(administration.as_mut(), data)?;
+                self.done(if was_there { "dropped" } else { "nothing was there" }, &[])
             }
         }
     }
@@ -122,19 +131,58 @@ pub(crate) struct Loading<'a> {
     pub(crate) connections: usize,
     /// The target, without a password.
     pub(crate) url: &'a TargetUrl,
+    /// What was asked for.
+    pub(crate) choice: &'a WorkloadChoice,
 }
 
-/// What is in a data set's place is another one: what it is, and the command that drops it.
-pub(crate) fn other(status: &Status, data: &dyn DataSet, loading: &Loading<'_>) -> anyhow::Error {
-    let (found, url) = (status.describe(data), loading.url);
-    match status {
-        Status::OtherScale { found: marker }
-        | Status::OtherVersion { found: marker }
-        | Status::OtherWorkload { found: marker } => {
-            anyhow!("{found}; `truetail cleanup {url} {}` drops it", marker.flags())
-        }
-        _ => anyhow!("{found}; drop it yourself, or use another database"),
+impl Loading<'_> {
+    /// A command about the data set that was asked for, at some scale.
+    fn command(&self, verb: Verb, scale: f64) -> String {
+        self.command_with(verb, &self.choice.data_flags(scale))
     }
+
+    fn command_with(&self, verb: Verb, flags: &str) -> String {
+        let verb = match verb {
+            Verb::Load => "load",
+            Verb::Check => "check",
+            Verb::Cleanup => "cleanup",
+        };
+        format!("truetail {verb} {} {flags}", shell_word(&self.url.to_string()))
+    }
+}
+
+/// What is in a data set's place is another one, or less than that: what it is, and the commands that help.
+pub(crate) fn other(status: &Status, data: &dyn DataSet, loading: &Loading<'_>) -> anyhow::Error {
+    let found = status.describe(data);
+    let (wanted, found) = (data.marker().scale, found.strip_suffix("; load it again").unwrap_or(&found));
+    let load = loading.command(Verb::Load, wanted);
+    let cleanup = |scale| loading.command(Verb::Cleanup, scale);
+    match status {
+        Status::OtherScale { found: marker } => {
+            let (is, cleanup) = (marker.scale, cleanup(marker.scale));
+            anyhow!("{found}; use it with `--scale {is}`, or replace it: `{cleanup} && {load}`")
+        }
+        Status::OtherVersion { .. } => anyhow!("{found}; replace it: `{} && {load}`", cleanup(wanted)),
+        Status::Incomplete => anyhow!("{found}; `{load}` goes on with it, `{}` drops it", cleanup(wanted)),
+        Status::OtherWorkload { found: marker } if is_own(&marker.workload) => {
+            anyhow!("{found}; `{}` drops it", loading.command_with(Verb::Cleanup, &marker.flags()))
+        }
+        Status::OtherWorkload { found: marker } => {
+            let flags = format!("-w FILE.toml --scale {}", marker.scale);
+            let command = loading.command_with(Verb::Cleanup, &flags);
+            anyhow!("{found}; `{command}` drops it, with the file that it was made by")
+        }
+        Status::Missing => anyhow!("{found}: `{load}`"),
+        Status::Matching { .. } | Status::Foreign { .. } => {
+            anyhow!("{found}; drop it yourself, or use another database")
+        }
+    }
+}
+
+/// Whether a data set is one of truetail's own workloads', by what its marker says.
+fn is_own(workload: &str) -> bool {
+    let name = workload.split(' ').next().unwrap_or_default();
+    registry::WORKLOADS.iter().any(|entry| entry.names.contains(&name))
 }
 
 /// Loads the data set over so many connections when it is missing. True when it was loaded now.
@@ -152,9 +200,9 @@ pub(crate) fn ensure<T: Target>(
         Status::Matching { .. } => return Ok(false),
         Status::Missing => {}
         Status::Incomplete if on_incomplete == OnIncomplete::LoadAgain => {}
-        Status::Incomplete => bail!("{}: run `truetail load`", Status::Incomplete.describe(data)),
         other => return Err(self::other(&other, data, loading)),
     }
+    registry::require_understood(&loading.choice.name, &administration.facts()?, loading.url)?;
     let marker = data.marker();
     let rows = data.rows();
     drop(administration);

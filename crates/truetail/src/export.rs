@@ -20,6 +20,9 @@ pub(crate) fn run(arguments: ExportArguments, json: bool) -> anyhow::Result<Ende
     let format = format(arguments, json)?;
     let source = Source::open(&arguments.recording, format)?;
     require_requests(&source, format)?;
+    if let Some(path) = arguments.out.as_ref().filter(|path| path.is_file() && !arguments.force) {
+        bail!("{} is there already; name another file, or replace it with --force", path.display());
+    }
     let mut out: Box<dyn Write + Send> = match &arguments.out {
         Some(path) => {
             Box::new(std::fs::File::create(path).with_context(|| format!("can't create {}", path.display()))?)

@@ -2,8 +2,10 @@
 
 use crate::chosen::AnyWorkload;
 use crate::settings::ClientNumber;
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use driver::{Target, TargetUrl};
+#[cfg(feature = "cql")]
+use driver_cql::CqlTarget;
 #[cfg(feature = "duckdb")]
 use driver_duckdb::DuckDbTarget;
 use driver_echo::EchoTarget;
@@ -17,6 +19,7 @@ use prove::invocations::Protocol;
 use std::path::Path;
 use workload::Workload;
 use workload::epinions::Epinions;
+use workload::names::nearest;
 use workload::noop::NoOp;
 use workload::seats::Seats;
 use workload::smallbank::{SmallBank, SmallBankConfig};
@@ -24,6 +27,12 @@ use workload::tatp::{Tatp, TatpConfig};
 use workload::tpcc::{Tpcc, TpccConfig};
 use workload::ycsb::Ycsb;
 use workload_file::FileWorkload;
+
+mod flags;
+mod supported;
+
+pub(crate) use flags::shell_word;
+pub(crate) use supported::{require_understood, statements};
 
 /// What to do with a target and a workload once their types are known.
 pub(crate) trait Action {
@@ -54,6 +63,8 @@ pub(crate) struct WorkloadEntry {
     pub(crate) names: &'static [&'static str],
     /// One line for `--help`.
     pub(crate) summary: &'static str,
+    /// Whether its SQL is so plain that `truetail store` understands it.
+    is_plain: bool,
     make: fn(&WorkloadChoice) -> Result<AnyWorkload, String>,
 }
 
@@ -88,7 +99,9 @@ any!(
     Redis(RedisTarget),
     Ycsb(YcsbTarget),
     #[cfg(feature = "duckdb")]
-    DuckDb(DuckDbTarget)
+    DuckDb(DuckDbTarget),
+    #[cfg(feature = "cql")]
+    Cql(CqlTarget)
 );
 
 /// The targets. The greppable table.
@@ -134,6 +147,15 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
         speaks: Some(Protocol::Resp),
         open: |url| Ok(RedisTarget::from_url(url)?.into()),
     },
+    #[cfg(feature = "cql")]
+    TargetEntry {
+        schemes: &["cql"],
+        summary: "cql://HOST,HOST:PORT/KEYSPACE?consistency=quorum; Cassandra, Scylla; native; ycsb…, noop",
+        file: false,
+        key_value: true,
+        speaks: None,
+        open: |url| Ok(CqlTarget::from_url(url)?.into()),
+    },
     TargetEntry {
         schemes: &["ycsb-db"],
         summary: "ycsb-db:CLASS?jar=JARS&p.NAME=VALUE: any binding of YCSB, in a helper JVM (docs/ycsb-db.md)",
@@ -161,13 +183,14 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
 ];
 
 /// Drivers that are built in when a feature asks for them: (scheme, feature).
-pub(crate) const OPTIONAL: &[(&str, &str)] = &[("duckdb", "duckdb")];
+pub(crate) const OPTIONAL: &[(&str, &str)] = &[("duckdb", "duckdb"), ("cql", "cql")];
 
 /// The workloads. The greppable table.
 pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
     WorkloadEntry {
         names: &["ycsb", "ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f", "ycsb-core"],
         summary: "ycsb: BenchBase's mix, stable; ycsb-a … ycsb-f: YCSB's; ycsb-core: by its properties (docs/ycsb.md)",
+        is_plain: true,
         make: |choice| {
             let (scale, seed) = (choice.scale, choice.seed);
             let mut config =
@@ -184,6 +207,7 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
     WorkloadEntry {
         names: &["epinions"],
         summary: "epinions: reviews and trust, BenchBase's nine transactions; -p pairs=existing|random",
+        is_plain: false,
         make: |choice| {
             let (scale, seed) = (choice.scale, choice.seed);
             let mut config = workload::epinions::EpinionsConfig::new(scale, seed, &choice.parameters)?;
@@ -194,6 +218,7 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
     WorkloadEntry {
         names: &["seats"],
         summary: "seats: flights searched, seats reserved, changed and cancelled; BenchBase's six transactions",
+        is_plain: false,
         make: |choice| {
             let (scale, seed) = (choice.scale, choice.seed);
             let mut config = workload::seats::SeatsConfig::new(scale, seed, &choice.parameters)?;
@@ -204,6 +229,7 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
     WorkloadEntry {
         names: &["smallbank"],
         summary: "smallbank: money between accounts, H-Store's six transactions; -p hotspot=100,90%",
+        is_plain: false,
         make: |choice| {
             let mut config = SmallBankConfig::new(choice.scale, choice.seed, &choice.parameters)?;
             config.client = (choice.client.number, client_count(choice));
@@ -213,6 +239,7 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
     WorkloadEntry {
         names: &["tatp"],
         summary: "tatp: a telephone network's subscribers, seven transactions by the specification; -p keys=uniform",
+        is_plain: false,
         make: |choice| {
             let mut config = TatpConfig::new(choice.scale, choice.seed, &choice.parameters)?;
             config.client = (choice.client.number, client_count(choice));
@@ -227,11 +254,13 @@ pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
     WorkloadEntry {
         names: &["noop"],
         summary: "noop: the cheapest request; -p mode=ping|empty|select1|empty+commit",
+        is_plain: true,
         make: |choice| Ok(NoOp::from_overrides(&choice.parameters)?.into()),
     },
     WorkloadEntry {
         names: &["tpcc"],
         summary: "tpcc: TPC-C by its specification, --scale warehouses; see docs/tpcc.md",
+        is_plain: false,
         make: |choice| {
             let mut config = TpccConfig::new(choice.scale, choice.seed, &choice.parameters)?;
             if let Some(mix) = &choice.mix {
@@ -264,8 +293,12 @@ pub(crate) fn driver_of(url: &TargetUrl) -> anyhow::Result<&'static TargetEntry>
                  --path crates/truetail --features {feature}` brings it"
             );
         }
+        let schemes = TARGETS.iter().flat_map(|t| t.schemes).chain(OPTIONAL.iter().map(|(scheme, _)| scheme));
+        let schemes: Vec<&str> = schemes.copied().collect();
+        let near = nearest(&url.scheme, &schemes);
+        let near = near.map_or("; there".to_owned(), |near| format!("; did you mean `{near}:`? There"));
         let known: Vec<String> = TARGETS.iter().map(|t| format!("{}:", t.schemes[0])).collect();
-        anyhow!("target `{url}`: no driver for `{}:`; there are {}", url.scheme, known.join(", "))
+        anyhow!("target `{url}`: no driver for `{}:`{near} are {}", url.scheme, known.join(", "))
     })
 }
 
@@ -304,17 +337,22 @@ pub(crate) fn make_workload(choice: &WorkloadChoice) -> anyhow::Result<AnyWorklo
     let entry = WORKLOADS.iter().find(|w| w.names.contains(&choice.name.as_str()));
     let Some(entry) = entry else {
         let known: Vec<&str> = WORKLOADS.iter().flat_map(|w| w.names).copied().collect();
+        let near = nearest(&choice.name, &known);
+        let near = near.map_or("; there".to_owned(), |near| format!("; did you mean `{near}`? There"));
         bail!(
-            "--workload {}: there is none of that name; there are {}, and files such as `./mine.toml`",
+            "--workload {}: there is none of that name{near} are {}, and files such as `./mine.toml`",
             choice.name,
             known.join(", ")
         );
     };
-    // A workload's reasons begin with the name of its family, which stands before them already.
-    let family = format!("{}: ", entry.names[0]);
-    (entry.make)(choice)
-        .map_err(|reason| anyhow!("{}", reason.strip_prefix(&family).unwrap_or(&reason)))
-        .with_context(|| format!("--workload {}", choice.name))
+    (entry.make)(choice).map_err(|reason| {
+        // A workload's reasons begin with its name or its family's, which stands before them already.
+        let plain = [choice.name.as_str(), entry.names[0]]
+            .iter()
+            .find_map(|name| reason.strip_prefix(&format!("{name}: ")))
+            .unwrap_or(&reason);
+        anyhow!("--workload {}: {plain}", choice.name)
+    })
 }
 
 /// Carries an action out with the concrete types.
@@ -333,6 +371,8 @@ pub(crate) fn with<A: Action>(
         AnyTarget::Ycsb(target) => action.with(target, workload),
         #[cfg(feature = "duckdb")]
         AnyTarget::DuckDb(target) => action.with(target, workload),
+        #[cfg(feature = "cql")]
+        AnyTarget::Cql(target) => action.with(target, workload),
     }
 }
 
@@ -357,7 +397,8 @@ mod tests {
     fn optional_drivers_are_there_when_their_feature_is() {
         for (scheme, feature) in OPTIONAL {
             let url = TargetUrl::parse(&format!("{scheme}:x")).expect("a URL");
-            let built_in = [cfg!(feature = "duckdb").then_some("duckdb")];
+            let built_in =
+                [cfg!(feature = "duckdb").then_some("duckdb"), cfg!(feature = "cql").then_some("cql")];
             match driver_of(&url) {
                 Ok(_) => {
                     assert!(built_in.contains(&Some(*feature)), "{feature} is not on, and there is {scheme}:")

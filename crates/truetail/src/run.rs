@@ -89,7 +89,7 @@ pub(crate) fn execute_with(options: &RunOptions, manner: Manner) -> anyhow::Resu
     let mut url = TargetUrl::parse(&text)?;
     let choice = options.workload_choice()?;
     let workload = registry::make_workload(&choice)?;
-    workload.notes().iter().for_each(|note| output::note(note));
+    workload.notes(&choice).iter().for_each(|note| output::note(note));
     let name = workload.facts().name;
     let directory = options.out.clone().unwrap_or_else(|| default_directory(&name, &url.scheme));
     record::require_vacant(&directory)?;
@@ -105,6 +105,7 @@ pub(crate) fn execute_with(options: &RunOptions, manner: Manner) -> anyhow::Resu
     let options = options.clone().effective(execution_of(&target));
     let action = RunAction {
         options: &options,
+        choice: &choice,
         url: &url,
         directory: &directory,
         jvm_log: jvm_log.as_deref(),
@@ -178,6 +179,8 @@ fn execution_of(target: &AnyTarget) -> Execution {
         AnyTarget::Ycsb(target) => target.execution(),
         #[cfg(feature = "duckdb")]
         AnyTarget::DuckDb(target) => target.execution(),
+        #[cfg(feature = "cql")]
+        AnyTarget::Cql(target) => target.execution(),
     }
 }
 
@@ -207,6 +210,7 @@ pub(crate) fn timestamp(wall_ns: u64) -> String {
 
 struct RunAction<'a> {
     options: &'a RunOptions,
+    choice: &'a WorkloadChoice,
     url: &'a TargetUrl,
     directory: &'a Path,
     /// Of a JVM that the driver starts.
@@ -223,10 +227,9 @@ impl Action for RunAction<'_> {
         let isolation = self.options.isolation()?.or(workload.isolation(target.dialect()));
         let interval = self.options.report_interval()?;
         let calibration = clock::calibrate(self.options.clock()?)?;
-        let statements = workload.statements(target.dialect()).map_err(|reason| {
-            anyhow::anyhow!("--workload {} on `{}`: {reason}", workload.facts().name, self.url)
-        })?;
-        let loading = dataset::Loading { connections: self.options.loaders()?, url: self.url };
+        let statements = registry::statements(&workload, target.dialect(), self.url)?;
+        let loading =
+            dataset::Loading { connections: self.options.loaders()?, url: self.url, choice: self.choice };
         let (target_facts, after) = data::prepare(target, &mut workload, &self.manner.data, &loading)?;
         self.measure_floor(target.dialect(), &target_facts)?;
         let sessions = load::connect_all(target, &statements, isolation, spec.sessions)?;

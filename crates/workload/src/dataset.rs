@@ -159,17 +159,19 @@ fn empty_all(
     (0..dataset.parts()).try_for_each(|part| dataset.empty(part, administration, Dialect::KeyValue))
 }
 
-/// Drops the data set's tables and its marker, whether complete or not; nothing there is no error.
+/// Drops the data set's tables and its marker, whether complete or not; nothing there is no error. Whether anything was.
 ///
 /// # Errors
 /// A table of the same name that truetail did not make, or made for another data set; or the database's words.
 pub fn drop_dataset(
     administration: &mut dyn Administration,
     dataset: &dyn DataSet,
-) -> Result<(), ConnectError> {
+) -> Result<bool, ConnectError> {
     let found = status(administration, dataset)?;
+    let was_there = found != Status::Missing && !dataset.tables().is_empty();
     if administration.records().is_some_and(|records| !records.lists()) {
-        return empty_all(administration, dataset, &found);
+        empty_all(administration, dataset, &found)?;
+        return Ok(was_there);
     }
     match found {
         Status::Foreign { table } => {
@@ -190,13 +192,14 @@ pub fn drop_dataset(
             None => administration.script(&format!("DROP TABLE IF EXISTS {table}"))?,
         }
     }
-    marker::forget(administration, &dataset.tables())
+    marker::forget(administration, &dataset.tables())?;
+    Ok(was_there)
 }
 
 /// Makes the tables of a data set that is missing, and says that it is incomplete; for those who fill it by requests.
 ///
 /// # Errors
-/// Something else is in its place; or the database's words.
+/// Something else is in its place; or the database's words. Of tables that can't all be made none is left.
 pub fn begin(
     administration: &mut dyn Administration,
     dataset: &dyn DataSet,
@@ -205,7 +208,12 @@ pub fn begin(
     drop_dataset(administration, dataset)?;
     let incomplete = Marker { complete: false, ..dataset.marker() };
     marker::write(administration, &incomplete, &dataset.tables())?;
-    dataset.create(administration, dialect)
+    dataset.create(administration, dialect).inspect_err(|error| {
+        if !error.transient {
+            // Where that fails, too, the marker says that it is half made.
+            let _ = drop_dataset(administration, dataset);
+        }
+    })
 }
 
 /// Ends what [`begin`] began.

@@ -16,6 +16,7 @@ pub(crate) struct Cost {
     /// Largest resident memory.
     pub(crate) peak_mib: f64,
     pub(crate) stdout: String,
+    pub(crate) stderr: String,
     /// What it had used at moments while it ran; empty unless it was watched.
     pub(crate) glances: Vec<Glance>,
 }
@@ -68,6 +69,7 @@ pub(crate) fn run_watching(
         system_s: seconds(usage.ru_stime),
         peak_mib: usage.ru_maxrss as f64 / 1024.0,
         stdout: said,
+        stderr: words,
         glances,
     })
 }

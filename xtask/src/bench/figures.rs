@@ -138,7 +138,7 @@ fn median(values: &[f64]) -> f64 {
 }
 
 /// Three significant digits, or all digits of whole numbers.
-pub(super) fn plain(value: f64) -> String {
+pub(crate) fn plain(value: f64) -> String {
     let size = value.abs();
     let decimals = match size {
         s if s >= 99.95 || s == 0.0 => 0,

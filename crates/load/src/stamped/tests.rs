@@ -43,7 +43,8 @@ fn two_exchanges(stamps: &[Option<u64>]) -> (Result<(), OpError>, u64, bool) {
     let (shared, clock) = (shared(1, 1), SimClock::new());
     let local = Local::new(clock.clone(), &shared, Vec::new(), 1, Some(Nanos(50)), None);
     let mut session = Told::new(stamps);
-    let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(0), Inside::new(0, 0, None));
+    let words = FirstWords::default();
+    let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(0), &words, Inside::new(0, 0, None));
     let result = {
         let mut both = pin!(async {
             conversation.exchange().await?;
@@ -77,7 +78,9 @@ fn a_request_that_is_called_off_waits_for_nothing() {
     let (shared, clock) = (shared(1, 1), SimClock::new());
     let local = Local::new(clock.clone(), &shared, Vec::new(), 1, None, None);
     let mut session = Told::new(&[]);
-    let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(1_000), Inside::new(0, 0, None));
+    let words = FirstWords::default();
+    let mut conversation =
+        Stamped::new(&mut session, &local, 0, Ticks(1_000), &words, Inside::new(0, 0, None));
     {
         let mut first = pin!(conversation.exchange());
         assert_eq!(poll(first.as_mut()), Poll::Pending);
@@ -88,4 +91,55 @@ fn a_request_that_is_called_off_waits_for_nothing() {
     let refused = Poll::Ready(Err(OpError::refused(Outcome::Unfinished)));
     assert_eq!(poll(pin!(conversation.exchange())), refused);
     assert_eq!(conversation.withheld(), Withheld::CalledOff);
+}
+
+/// A session that has failed, and forgets why as soon as it is asked for something else.
+struct Forgetful {
+    said: Option<&'static str>,
+}
+
+impl Session for Forgetful {
+    fn descriptor(&self) -> Option<std::os::fd::RawFd> {
+        None
+    }
+    fn stage(&mut self, _command: Command<'_>) -> Result<(), OpError> {
+        self.said = None;
+        Ok(())
+    }
+    fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
+        self.said = Some("deadlock detected");
+        Poll::Ready(Err(OpError { outcome: Outcome::Deadlock, session_usable: true }))
+    }
+    fn reply(&self, _command: usize) -> Reply {
+        Reply::default()
+    }
+    fn value(&self, _command: usize, _row: usize, _column: usize) -> Option<ValueRef<'_>> {
+        None
+    }
+    fn arrived(&self) -> Option<KernelStamp> {
+        None
+    }
+    fn last_error(&self) -> Option<String> {
+        self.said.map(str::to_owned)
+    }
+}
+
+/// A transaction is rolled back before anybody asks what went wrong.
+#[test]
+fn the_words_of_an_error_outlive_the_rollback() {
+    let (shared, clock) = (shared(1, 1), SimClock::new());
+    let local = Local::new(clock, &shared, Vec::new(), 1, None, None);
+    let mut session = Forgetful { said: None };
+    let words = FirstWords::default();
+    {
+        let mut conversation =
+            Stamped::new(&mut session, &local, 0, Ticks(0), &words, Inside::new(0, 0, None));
+        let mut exchange = pin!(conversation.exchange());
+        assert!(matches!(poll(exchange.as_mut()), Poll::Ready(Err(_))));
+    }
+    let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(0), &words, Inside::new(0, 0, None));
+    conversation.stage(Command::Rollback).unwrap();
+    assert_eq!(session.last_error(), None);
+    assert_eq!(words.of(Outcome::Deadlock).as_deref(), Some("deadlock detected"));
+    assert_eq!(words.of(Outcome::Serialization), None);
 }

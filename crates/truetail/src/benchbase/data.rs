@@ -39,8 +39,9 @@ impl Action for Prepare<'_> {
         };
         let mut administration = target.administer()?;
         if wish.clear {
-            drop_dataset(administration.as_mut(), data)?;
-            output::note("--clear: the data set is dropped");
+            let was_there = drop_dataset(administration.as_mut(), data)?;
+            let done = if was_there { "the data set is dropped" } else { "nothing was there" };
+            output::note(&format!("--clear: {done}"));
         }
         if wish.create {
             let found = status(administration.as_mut(), data)?;

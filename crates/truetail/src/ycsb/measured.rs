@@ -58,12 +58,12 @@ pub(super) struct Measured {
     pub(super) began: Option<Instant>,
     pub(super) ended: Option<Instant>,
     /// Requests that are a read and an update, by their numbers.
-    whole: HashMap<u64, Whole>,
+    pub(super) whole: HashMap<u64, Whole>,
 }
 
 /// What a request's parts have from it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Whole {
+pub(super) struct Whole {
     intended: Instant,
     outcome: Outcome,
 }

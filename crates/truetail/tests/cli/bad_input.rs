@@ -1,6 +1,6 @@
 //! What can't be done is refused with exit code 2 and one line that names the thing and the value.
 
-use crate::program::{BRIEF, Scratch};
+use crate::program::{BRIEF, Scratch, brief};
 use testkit::postgres::{Authentication, Options, server};
 
 /// The arguments, and words that the one line must hold.
@@ -85,7 +85,24 @@ fn values_of_flags() {
             (&["run", "null:", "--scale", "-1"], &["--scale -1", "above 0"]),
             (&["run", "null:", "--scale", "nan"], &["--scale"]),
             (&["run", "null:", "--scale", "1e30"], &["scale", "1000000000"]),
-            (&["run", "null:", "-w", "ycbs"], &["--workload ycbs", "ycsb-a", "noop"]),
+            (&["run", "null:", "--mix", "RaedRecord=1"], &["did you mean `ReadRecord`?", "InsertRecord"]),
+            (&["run", "null:", "-w", "tpcc", "--mix", "NewOder=1"], &["did you mean `NewOrder`?"]),
+            (&["run", "null:", "--mix", "ReadRecord=90,UpdateRecord=5"], &["--mix", "make 95 and not 100"]),
+            (&["run", "null:", "--mix", "ReadRecord=0.9,ScanRecord=0.15"], &["make 1.05 and not 1"]),
+            (&["run", "null:", "--mix", "ReadRecord=1,readrecord=2"], &["`readrecord` is there twice"]),
+            (&["run", "null:", "--mix", "ReadRecord=0"], &["not all 0"]),
+            (&["run", "null:", "-w", "ycbs"], &["--workload ycbs", "did you mean `ycsb`?", "ycsb-a", "noop"]),
+            (&["run", "null:", "-w", "tpc-c"], &["--workload tpc-c", "did you mean `tpcc`?"]),
+            (&["load", "sqlite:x.db", "-w", "smalbank"], &["did you mean `smallbank`?"]),
+            (
+                &["run", "null:", "-w", "ycsb-core", "-p", "readproprtion=1"],
+                &["did you mean `readproportion`?"],
+            ),
+            (
+                &["run", "null:", "-w", "ycsb-core", "-p", "readproportion=x"],
+                &["ycsb-core: readproportion=x"],
+            ),
+            (&["run", "null:", "-d", "15sce"], &["--duration", "`15sce`", "`15s`"]),
             (&["run", "null:", "-p", "fieldlenght=3"], &["`fieldlenght`", "did you mean `fieldlength`"]),
             (&["run", "null:", "-p", "fieldlength=x"], &["fieldlength=x", "whole number"]),
             (&["run", "null:", "-p", "fieldlength"], &["-p fieldlength", "NAME=VALUE"]),
@@ -187,6 +204,9 @@ fn targets() {
         &[
             (&["run", "data"], &["`data`", "sqlite:"]),
             (&["run", "oracle://h/db"], &["oracle", "postgres:"]),
+            (&["run", "postgers://u@h/db"], &["did you mean `postgres:`?", "redis:"]),
+            (&["run", "sqllite:x.db"], &["did you mean `sqlite:`?"]),
+            (&["run", "xyz:x"], &["there are sqlite:"]),
             (&["run", "null:garbage"], &["null:garbage"]),
             (&["run", "postgres://u@127.0.0.1:1/x"], &["127.0.0.1:1", "refused", "running"]),
             (&["run", "postgres://u:hush@127.0.0.1:99999/x"], &["127.0.0.1:99999", "1..65535"]),
@@ -195,8 +215,11 @@ fn targets() {
             (&["run", "sqlite:/"], &["sqlite:/", "directory"]),
             (&["run", "sqlite:/etc/passwd"], &["/etc/passwd", "not a database"]),
             (&["load"], &["sqlite:data.db"]),
-            (&["check", "sqlite:nothing.db"], &["nothing.db", "truetail load"]),
-            (&["cleanup", "sqlite:nothing.db"], &["nothing.db", "no such file"]),
+            (
+                &["check", "sqlite:nothing.db", "-w", "tatp"],
+                &["nothing.db", "`truetail load sqlite:nothing.db -w tatp` makes it"],
+            ),
+            (&["cleanup", "sqlite:nothing.db"], &["nothing.db", "no such file", "nothing to drop"]),
         ],
     );
     let scratch = Scratch::new("hush");
@@ -264,14 +287,50 @@ fn configuration_files() {
 fn another_scale_or_workload_than_the_data_set_has() {
     let scratch = Scratch::new("bad-scale");
     scratch.truetail(&["load", "sqlite:data.db"]).well();
-    scratch.truetail(&["run", "sqlite:data.db", "--scale", "2"]).refused(&[
-        "scale",
-        "1",
-        "2",
-        "truetail cleanup",
+    let refused = scratch.truetail(&["run", "sqlite:data.db", "--scale", "2"]).refused(&[
+        "has scale 1, not 2",
+        "`--scale 1`",
+        "`truetail cleanup sqlite:data.db -w ycsb && truetail load sqlite:data.db -w ycsb --scale 2`",
     ]);
     scratch.truetail(&["load", "sqlite:data.db", "--scale", "2"]).refused(&["scale", "1", "2"]);
     scratch.truetail(&["run", "sqlite:data.db", "-p", "fieldlength=7"]).refused(&["truetail cleanup"]);
+    scratch.truetail(&["check", "sqlite:data.db"]).well(); // nothing was changed
+    // What it says to do does it.
+    for command in refused.commands() {
+        scratch.truetail(&command.iter().map(String::as_str).collect::<Vec<_>>()).well();
+    }
+    scratch.truetail(&["check", "sqlite:data.db", "--scale", "2"]).well();
+}
+
+/// Each of the other kinds of targets says what it can be asked for instead, before it is even there.
+#[test]
+fn a_workload_that_the_target_can_not_be_asked_for() {
+    let scratch = Scratch::new("bad-pairs");
+    let instead = ["this target can be asked for ycsb, ycsb-a", "noop"];
+    for workload in ["tpcc", "tatp", "smallbank", "seats", "epinions"] {
+        let refused = scratch.truetail(&["run", "redis://127.0.0.1:1", "-w", workload]).refused(&instead);
+        assert!(!refused.stderr.ends_with(&format!("{workload}\n")), "{refused:?}");
+    }
+    scratch.write("f.toml", "name = \"f\"\n[[transaction]]\nname = \"T\"\nsql = \"SELECT 1\"\n");
+    scratch.truetail(&["load", "redis://127.0.0.1:1", "-w", "./f.toml"]).refused(&instead);
+    scratch
+        .truetail(&["run", "redis://127.0.0.1:1", "-w", "noop", "-p", "mode=select1"])
+        .refused(&["mode=ping"]);
+    scratch.write("g.toml", "name = \"g\"\n[[transaction]]\nname = \"T\"\nwieght = 2\nsql = \"SELECT 1\"\n");
+    scratch.truetail(&["run", "null:", "-w", "./g.toml"]).refused(&["line 4", "did you mean `weight`?"]);
+}
+
+/// As YCSB has it, and said.
+#[test]
+fn proportions_that_make_no_whole_are_shares_of_what_they_make() {
+    let scratch = Scratch::new("proportions");
+    let run = |more: &[&'static str]| {
+        scratch.truetail(&brief(&[&["null:", "-w", "ycsb-a"], more].concat())).judged()
+    };
+    let told = run(&["-p", "readproportion=1.5", "-o", "a"]);
+    assert!(told.stderr.contains("make 2 and not 1") && told.stderr.contains("READ 75 %"), "{told:?}");
+    let quiet = run(&["-p", "readproportion=0.3", "-p", "updateproportion=0.7", "-o", "b"]);
+    assert!(!quiet.stderr.contains("proportions make"), "{quiet:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use driver::{Target, TargetUrl};
 use driver_mysql::MySqlTarget;
 use driver_postgres::PostgresTarget;
 use driver_sqlite::SqliteTarget;
-use testkit::{mariadb, postgres};
+use testkit::{mariadb, postgres, redis};
 
 /// Runs SQL behind the program's back.
 type Meddle<'a> = &'a dyn Fn(&str);
@@ -35,8 +35,8 @@ fn life_of_a_data_set(scratch: &Scratch, url: &str, sql: Meddle<'_>) {
     // A run loads what is missing, and says so.
     let run = scratch.truetail(&brief(&[url, "-p", "fieldlength=20", "-o", "again"])).judged();
     assert!(run.stderr.contains("loaded ycsb fieldlength=20 (scale 1): 1000 rows"), "{run:?}");
-    truetail("cleanup").well();
-    truetail("cleanup").well();
+    assert!(truetail("cleanup").well().stdout.contains("data set: dropped"));
+    assert!(truetail("cleanup").well().stdout.contains("data set: nothing was there"));
 }
 
 #[test]
@@ -78,6 +78,60 @@ fn on_mariadb() {
         target.administer().expect("a connection").script(text).expect("the statement");
     };
     life_of_a_data_set(&scratch, &url, &sql);
+}
+
+/// What a load that was killed left behind is measured by no run, which names the commands that help; and they do.
+fn half_loaded(scratch: &Scratch, url: &str, workload: &[&str]) {
+    let with = |verb| [&[verb, url], workload].concat();
+    let running = scratch.start(&with("load"));
+    while !scratch.truetail(&with("check")).stdout.contains("not loaded to its end") {
+        assert!(!scratch.truetail(&with("check")).stdout.contains("made from seed"), "the load is too short");
+    }
+    running.signal(libc::SIGKILL);
+    assert_eq!(running.wait().code, None);
+    let refused = scratch.truetail(&with("run"));
+    let refused = refused.refused(&["was not loaded to its end", "goes on with it", "drops it"]);
+    let [load, cleanup] = &refused.commands()[..] else { panic!("{refused:?}") };
+    let said = |command: &[String]| {
+        scratch.truetail(&command.iter().map(String::as_str).collect::<Vec<_>>()).well().stdout
+    };
+    if workload.contains(&"ycsb") {
+        assert!(said(load).contains("loaded"), "{load:?}");
+        scratch.truetail(&with("check")).well();
+    }
+    assert!(said(cleanup).contains("dropped"), "{cleanup:?}");
+    assert!(said(cleanup).contains("nothing was there"), "{cleanup:?}");
+}
+
+#[test]
+fn a_data_set_that_is_half_loaded() {
+    let scratch = Scratch::new("data-half");
+    let bank = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/bank.toml");
+    for workload in [
+        &["-w", "ycsb", "--scale", "100"][..],
+        &["-w", "tpcc", "--scale", "2"],
+        &["-w", "tatp"],
+        &["-w", "smallbank"],
+        &["-w", "seats"],
+        &["-w", "epinions"],
+        &["-w", bank, "--scale", "1000"],
+    ] {
+        half_loaded(&scratch, "sqlite:half.db", workload);
+    }
+}
+
+#[test]
+fn a_data_set_that_is_half_loaded_on_servers() {
+    let scratch = Scratch::new("data-half-servers");
+    if let Some(server) = postgres::server(&postgres::Options::default()) {
+        half_loaded(&scratch, &server.tcp_url(), &["-w", "tatp"]);
+    }
+    if let Some(server) = mariadb::server(&mariadb::Options::default()) {
+        half_loaded(&scratch, &server.tcp_url(), &["-w", "ycsb", "--scale", "50"]);
+    }
+    if let Some(server) = redis::server(&redis::Options::default()) {
+        half_loaded(&scratch, &server.tcp_url(), &["-w", "ycsb", "--scale", "200"]);
+    }
 }
 
 #[test]

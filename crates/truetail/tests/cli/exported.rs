@@ -35,6 +35,15 @@ fn csv_has_a_row_for_each_request() {
     let ended = scratch.truetail(&["export", "open", "-o", "open.csv"]).well();
     assert_eq!(ended.stdout, "");
     assert_eq!(std::fs::read_to_string(scratch.path("open.csv")).expect("a file"), csv);
+    // What is there is replaced only when that is said.
+    scratch.write("open.csv", "precious");
+    scratch
+        .truetail(&["export", "open", "-o", "open.csv"])
+        .refused(&["open.csv is there already", "--force"]);
+    assert_eq!(std::fs::read_to_string(scratch.path("open.csv")).expect("a file"), "precious");
+    scratch.truetail(&["export", "open", "-o", "open.csv", "--force"]).well();
+    assert_eq!(std::fs::read_to_string(scratch.path("open.csv")).expect("a file"), csv);
+    scratch.truetail(&["export", "open", "-o", "/dev/null"]).well();
 }
 
 #[test]

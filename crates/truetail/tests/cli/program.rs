@@ -137,6 +137,13 @@ impl Ended {
         self
     }
 
+    /// The arguments of the commands that it names; none of them has a space.
+    pub(crate) fn commands(&self) -> Vec<Vec<String>> {
+        let commands = self.stderr.split('`').flat_map(|text| text.split(" && "));
+        let arguments = commands.filter_map(|text| text.strip_prefix("truetail "));
+        arguments.map(|text| text.split(' ').map(|word| word.replace('\'', "")).collect()).collect()
+    }
+
     /// The same after a while: its last line says why.
     pub(crate) fn refused_at_last(self, named: &[&str]) -> Ended {
         assert_eq!((self.code, self.stdout.as_str()), (Some(2), ""), "{self:?}");

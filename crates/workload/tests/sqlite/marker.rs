@@ -50,7 +50,7 @@ fn what_is_ours_is_replaced_and_what_is_not_is_left_alone() {
         let other = ycsb(name, 0.1, 1, overrides);
         for refused in [
             drop_dataset(&mut *administration, other.dataset().unwrap()),
-            database.try_load(other.dataset().unwrap(), &|_| ()).map(|_| ()),
+            database.try_load(other.dataset().unwrap(), &|_| ()).map(|_| true),
         ] {
             let message = refused.unwrap_err().to_string();
             assert!(message.contains("`usertable` holds another data set, `ycsb` at scale 0.1"), "{message}");
@@ -83,7 +83,7 @@ fn what_is_ours_is_replaced_and_what_is_not_is_left_alone() {
     administration.script("DROP TABLE truetail_dataset").unwrap();
     for refused in [
         drop_dataset(&mut *administration, core.dataset().unwrap()),
-        database.try_load(core.dataset().unwrap(), &|_| ()).map(|_| ()),
+        database.try_load(core.dataset().unwrap(), &|_| ()).map(|_| true),
     ] {
         let message = refused.unwrap_err().to_string();
         assert!(message.contains("`usertable` was not made by truetail"), "{message}");
@@ -91,8 +91,10 @@ fn what_is_ours_is_replaced_and_what_is_not_is_left_alone() {
     assert!(administration.table_exists("usertable").unwrap());
 }
 
-/// Fails after its table exists, as a load does whose database stops.
-struct CutShort;
+/// Fails after its table exists, as a load does whose database stops, or which can't make another one.
+struct CutShort {
+    may_pass: bool,
+}
 
 impl DataSet for CutShort {
     fn marker(&self) -> Marker {
@@ -109,7 +111,7 @@ impl DataSet for CutShort {
 
     fn create(&self, administration: &mut dyn Administration, _: Dialect) -> Result<(), ConnectError> {
         administration.script("CREATE TABLE cut_a (x int)")?;
-        Err(ConnectError::transient("the server went away"))
+        Err(ConnectError { message: "the server went away".to_owned(), transient: self.may_pass })
     }
 
     fn fill(
@@ -137,16 +139,22 @@ fn a_load_that_was_cut_short_is_seen_and_can_be_dropped_and_leaves_others_alone(
     let mut administration = database.administer();
     let other = ycsb("ycsb", 0.1, 1, &[]);
     database.load(&other);
-    database.try_load(&CutShort, &|_| ()).unwrap_err();
-    assert_eq!(status(&mut *administration, &CutShort).unwrap(), Status::Incomplete);
-    let results = check_dataset(&mut *administration, &CutShort, Dialect::Sqlite).unwrap();
+    // What can't be made at all leaves nothing.
+    let cut_short = CutShort { may_pass: false };
+    database.try_load(&cut_short, &|_| ()).unwrap_err();
+    assert_eq!(status(&mut *administration, &cut_short).unwrap(), Status::Missing);
+    assert!(!administration.table_exists("cut_a").unwrap());
+    let cut_short = CutShort { may_pass: true };
+    database.try_load(&cut_short, &|_| ()).unwrap_err();
+    assert_eq!(status(&mut *administration, &cut_short).unwrap(), Status::Incomplete);
+    let results = check_dataset(&mut *administration, &cut_short, Dialect::Sqlite).unwrap();
     assert!(results.len() == 1 && !results[0].passed && results[0].detail.contains("not loaded to its end"));
-    drop_dataset(&mut *administration, &CutShort).unwrap();
-    assert_eq!(status(&mut *administration, &CutShort).unwrap(), Status::Missing);
+    drop_dataset(&mut *administration, &cut_short).unwrap();
+    assert_eq!(status(&mut *administration, &cut_short).unwrap(), Status::Missing);
     assert!(matches!(
         status(&mut *administration, other.dataset().unwrap()).unwrap(),
         Status::Matching { .. }
     ));
     assert_eq!(database.target.dialect(), Dialect::Sqlite);
-    drop_dataset(&mut *administration, &CutShort).unwrap();
+    drop_dataset(&mut *administration, &cut_short).unwrap();
 }
