@@ -1,8 +1,8 @@
-//! `cargo xtask servers up postgres mariadb redis`: the servers that tests use, for trying things out by hand.
+//! `cargo xtask servers up postgres mariadb redis ferretdb`: the servers that tests use, for trying things out by hand.
 
 use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
-use testkit::{mariadb, postgres, redis};
+use testkit::{ferretdb, mariadb, postgres, redis};
 use units::Nanos;
 
 /// How long `down` waits for a server to be gone.
@@ -12,13 +12,14 @@ const PATIENCE_S: u64 = 30;
 const LOOK: Nanos = Nanos::from_millis(100);
 
 /// The kinds of servers that there are.
-const KINDS: [&str; 3] = ["postgres", "mariadb", "redis"];
+const KINDS: [&str; 4] = ["postgres", "mariadb", "redis", "ferretdb"];
 
 /// A server that is kept.
 enum Kept {
     Postgres(postgres::Server),
     MariaDb(mariadb::Server),
     Redis(redis::Server),
+    FerretDb(ferretdb::Server),
 }
 
 impl Kept {
@@ -26,7 +27,8 @@ impl Kept {
         match kind {
             "postgres" => postgres::Server::start(&postgres::Options::default()).map(Kept::Postgres),
             "mariadb" => mariadb::Server::start(&mariadb::Options::default()).map(Kept::MariaDb),
-            _ => redis::Server::start(&redis::Options::default()).map(Kept::Redis),
+            "redis" => redis::Server::start(&redis::Options::default()).map(Kept::Redis),
+            _ => ferretdb::Server::start(&ferretdb::Options::default()).map(Kept::FerretDb),
         }
     }
 
@@ -36,6 +38,7 @@ impl Kept {
             Kept::Postgres(server) => [server.tcp_url(), server.unix_url()],
             Kept::MariaDb(server) => [server.tcp_url(), server.unix_url()],
             Kept::Redis(server) => [server.tcp_url(), server.unix_url()],
+            Kept::FerretDb(server) => [server.tcp_url(), server.unix_url()],
         }
     }
 }

@@ -13,12 +13,13 @@ const LOADS: [(&str, &[&str]); 2] = [
 ];
 
 /// Crates with fuzz targets: tests whose names begin with `fuzz_`.
-const FUZZED: [&str; 14] = [
+const FUZZED: [&str; 15] = [
     "benchbase",
     "record",
     "driver",
     "driver-duckdb",
     "driver-echo",
+    "driver-mongodb",
     "driver-mysql",
     "driver-redis",
     "driver-ycsb",

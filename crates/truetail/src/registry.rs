@@ -7,6 +7,8 @@ use driver::{Target, TargetUrl};
 #[cfg(feature = "duckdb")]
 use driver_duckdb::DuckDbTarget;
 use driver_echo::EchoTarget;
+#[cfg(feature = "mongodb")]
+use driver_mongodb::MongoTarget;
 use driver_mysql::MySqlTarget;
 use driver_null::NullTarget;
 use driver_postgres::PostgresTarget;
@@ -97,7 +99,9 @@ any!(
     Redis(RedisTarget),
     Ycsb(YcsbTarget),
     #[cfg(feature = "duckdb")]
-    DuckDb(DuckDbTarget)
+    DuckDb(DuckDbTarget),
+    #[cfg(feature = "mongodb")]
+    Mongo(MongoTarget)
 );
 
 /// The targets. The greppable table.
@@ -143,6 +147,15 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
         speaks: Some(Protocol::Resp),
         open: |url| Ok(RedisTarget::from_url(url)?.into()),
     },
+    #[cfg(feature = "mongodb")]
+    TargetEntry {
+        schemes: &["mongodb"],
+        summary: "mongodb://HOST:PORT/DB or mongodb:///DB?socket=PATH; MongoDB, FerretDB; native; ycsb…, noop",
+        file: false,
+        key_value: true,
+        speaks: None,
+        open: |url| Ok(MongoTarget::from_url(url)?.into()),
+    },
     TargetEntry {
         schemes: &["ycsb-db"],
         summary: "ycsb-db:CLASS?jar=JARS&p.NAME=VALUE: any binding of YCSB, in a helper JVM (docs/ycsb-db.md)",
@@ -170,7 +183,7 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
 ];
 
 /// Drivers that are built in when a feature asks for them: (scheme, feature).
-pub(crate) const OPTIONAL: &[(&str, &str)] = &[("duckdb", "duckdb")];
+pub(crate) const OPTIONAL: &[(&str, &str)] = &[("duckdb", "duckdb"), ("mongodb", "mongodb")];
 
 /// The workloads. The greppable table.
 pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
@@ -358,6 +371,8 @@ pub(crate) fn with<A: Action>(
         AnyTarget::Ycsb(target) => action.with(target, workload),
         #[cfg(feature = "duckdb")]
         AnyTarget::DuckDb(target) => action.with(target, workload),
+        #[cfg(feature = "mongodb")]
+        AnyTarget::Mongo(target) => action.with(target, workload),
     }
 }
 
@@ -382,7 +397,10 @@ mod tests {
     fn optional_drivers_are_there_when_their_feature_is() {
         for (scheme, feature) in OPTIONAL {
             let url = TargetUrl::parse(&format!("{scheme}:x")).expect("a URL");
-            let built_in = [cfg!(feature = "duckdb").then_some("duckdb")];
+            let built_in = [
+                cfg!(feature = "duckdb").then_some("duckdb"),
+                cfg!(feature = "mongodb").then_some("mongodb"),
+            ];
             match driver_of(&url) {
                 Ok(_) => {
                     assert!(built_in.contains(&Some(*feature)), "{feature} is not on, and there is {scheme}:")
