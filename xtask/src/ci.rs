@@ -85,7 +85,8 @@ fn drivers(steps: &mut Steps, extent: Extent) -> anyhow::Result<()> {
     {
         let mut tests = cargo(&["test", "--locked", "--tests", "--no-fail-fast"]);
         let tests = tests.args(profile).args(packages()).env(PROPERTY_SEED.0, PROPERTY_SEED.1);
-        steps.command(name, tests)?;
+        let needy = OPTIONAL.iter().flat_map(|driver| driver.tests);
+        steps.command(name, tests.args(needy.flat_map(|feature| ["--features", feature])))?;
     }
     let features = optional::features();
     let tests = ["test", "--locked", "-p", "truetail", "--features", &features, "--tests", "--no-fail-fast"];

@@ -13,14 +13,22 @@ pub(crate) struct Optional {
     pub(crate) feature: &'static str,
     /// The driver's crate.
     pub(crate) package: &'static str,
+    /// Features of the package with which those of its tests are built that need what it drives.
+    pub(crate) tests: &'static [&'static str],
     /// Makes sure that what it drives is there; tells what was done, in a line.
     install: fn() -> anyhow::Result<String>,
 }
 
 /// The greppable table.
 pub(crate) const OPTIONAL: &[Optional] = &[
-    Optional { feature: "duckdb", package: "driver-duckdb", install: duckdb },
-    Optional { feature: "mongodb", package: "driver-mongodb", install: ferretdb },
+    Optional { feature: "duckdb", package: "driver-duckdb", tests: &[], install: duckdb },
+    Optional {
+        feature: "cql",
+        package: "driver-cql",
+        tests: &["driver-cql/fetched-servers"],
+        install: cassandra,
+    },
+    Optional { feature: "mongodb", package: "driver-mongodb", tests: &[], install: ferretdb },
 ];
 
 /// Their features, as cargo takes them.
@@ -69,6 +77,12 @@ fn duckdb() -> anyhow::Result<String> {
     }
     put(&library, &place)?;
     Ok(format!("{DUCKDB_PACKAGE} is at {}", place.display()))
+}
+
+/// Cassandra's jars, of a fixed version: Maven checks what it fetches from Maven Central by checksums that lie there.
+fn cassandra() -> anyhow::Result<String> {
+    let place = servers::cassandra::fetch().map_err(anyhow::Error::msg)?;
+    Ok(format!("Cassandra {} is at {}", servers::cassandra::VERSION, place.display()))
 }
 
 /// FerretDB's module and its checksum, as the public log of Go's checksums has it; `go` compares both.

@@ -1,8 +1,8 @@
-//! `cargo xtask servers up postgres mariadb redis ferretdb`: the servers that tests use, for trying things out by hand.
+//! `cargo xtask servers up postgres mariadb redis cassandra ferretdb`: the servers that tests use, for trying things out by hand.
 
 use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
-use testkit::{ferretdb, mariadb, postgres, redis};
+use testkit::{cassandra, ferretdb, mariadb, postgres, redis};
 use units::Nanos;
 
 /// How long `down` waits for a server to be gone.
@@ -12,13 +12,15 @@ const PATIENCE_S: u64 = 30;
 const LOOK: Nanos = Nanos::from_millis(100);
 
 /// The kinds of servers that there are.
-const KINDS: [&str; 4] = ["postgres", "mariadb", "redis", "ferretdb"];
+const KINDS: [&str; 5] = ["postgres", "mariadb", "redis", "cassandra", "ferretdb"];
 
 /// A server that is kept.
 enum Kept {
     Postgres(postgres::Server),
     MariaDb(mariadb::Server),
     Redis(redis::Server),
+    /// Two nodes side by side would want different addresses: there is one.
+    Cassandra(cassandra::Node),
     FerretDb(ferretdb::Server),
 }
 
@@ -27,18 +29,20 @@ impl Kept {
         match kind {
             "postgres" => postgres::Server::start(&postgres::Options::default()).map(Kept::Postgres),
             "mariadb" => mariadb::Server::start(&mariadb::Options::default()).map(Kept::MariaDb),
+            "cassandra" => cassandra::Node::start(&cassandra::Options::default()).map(Kept::Cassandra),
             "redis" => redis::Server::start(&redis::Options::default()).map(Kept::Redis),
             _ => ferretdb::Server::start(&ferretdb::Options::default()).map(Kept::FerretDb),
         }
     }
 
-    /// URLs over TCP and over the unix socket.
-    fn urls(&self) -> [String; 2] {
+    /// URLs over TCP and, where there is one, over the unix socket.
+    fn urls(&self) -> (String, Option<String>) {
         match self {
-            Kept::Postgres(server) => [server.tcp_url(), server.unix_url()],
-            Kept::MariaDb(server) => [server.tcp_url(), server.unix_url()],
-            Kept::Redis(server) => [server.tcp_url(), server.unix_url()],
-            Kept::FerretDb(server) => [server.tcp_url(), server.unix_url()],
+            Kept::Postgres(server) => (server.tcp_url(), Some(server.unix_url())),
+            Kept::MariaDb(server) => (server.tcp_url(), Some(server.unix_url())),
+            Kept::Redis(server) => (server.tcp_url(), Some(server.unix_url())),
+            Kept::Cassandra(node) => (format!("{}?replication=1", node.url("ycsb")), None),
+            Kept::FerretDb(server) => (server.tcp_url(), Some(server.unix_url())),
         }
     }
 }
@@ -71,9 +75,10 @@ fn up(kinds: &[&str]) -> anyhow::Result<bool> {
         let server = Kept::start(kind).map_err(|reason| anyhow!("{kind}: {reason}"))?;
         let note = Note::of(kind);
         note.write()?;
-        let [tcp, unix] = server.urls();
+        let (tcp, unix) = server.urls();
         println!("{tcp}");
-        eprintln!("{kind} is up, also at {unix}");
+        let also = unix.map(|unix| format!(", also at {unix}")).unwrap_or_default();
+        eprintln!("{kind} is up{also}");
         kept.push((note, server));
     }
     eprintln!(

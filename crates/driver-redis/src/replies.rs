@@ -49,12 +49,19 @@ struct Scan {
     keys: Range,
 }
 
+/// A command that was sent, and what has come of it.
+#[derive(Clone, Copy)]
+struct Command {
+    asked: Asked,
+    reply: Reply,
+    /// In `rows`.
+    rows: Range,
+}
+
 #[derive(Default)]
 pub(crate) struct Replies {
-    asked: Vec<Asked>,
-    replies: Vec<Reply>,
-    /// Of each command the range in `rows`.
-    rows_of: Vec<Range>,
+    /// In one place: with many sessions each of the lists costs a miss of the cache, for each request.
+    commands: Vec<Command>,
     /// Of each row where its values end; it begins where the one before ends.
     rows: Vec<u32>,
     values: Vec<Place>,
@@ -83,9 +90,7 @@ const ROOM_FOR_SCANS: usize = 1024;
 impl Replies {
     pub(crate) fn new() -> Replies {
         Replies {
-            asked: Vec::with_capacity(ROOM),
-            replies: Vec::with_capacity(ROOM),
-            rows_of: Vec::with_capacity(ROOM),
+            commands: Vec::with_capacity(ROOM),
             rows: Vec::with_capacity(ROOM),
             values: Vec::with_capacity(ROOM_FOR_SCANS),
             keys: Vec::with_capacity(ROOM),
@@ -98,9 +103,7 @@ impl Replies {
 
     #[inline]
     pub(crate) fn clear(&mut self) {
-        self.asked.clear();
-        self.replies.clear();
-        self.rows_of.clear();
+        self.commands.clear();
         self.rows.clear();
         self.values.clear();
         self.scans.clear();
@@ -114,9 +117,7 @@ impl Replies {
 
     #[inline]
     pub(crate) fn expect(&mut self, asked: Asked) {
-        self.asked.push(asked);
-        self.replies.push(Reply::default());
-        self.rows_of.push((0, 0));
+        self.commands.push(Command { asked, reply: Reply::default(), rows: (0, 0) });
     }
 
     /// Expects the keys of a scan. Of its records these fields will be asked for.
@@ -134,12 +135,12 @@ impl Replies {
             }
         };
         let names = (begin, self.names.len() as u32);
-        self.scans.push(Scan { command: self.asked.len(), wanted, names, keys: (0, 0) });
+        self.scans.push(Scan { command: self.commands.len(), wanted, names, keys: (0, 0) });
         self.expect(Asked::Scan);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.asked.is_empty()
+        self.commands.is_empty()
     }
 
     /// Parses what there is from `start` on. Gives where the first incomplete item begins, and whether all that was sent is
@@ -147,10 +148,10 @@ impl Replies {
     #[inline]
     pub(crate) fn consume(&mut self, bytes: &[u8], start: usize) -> Result<(usize, bool), Garbage> {
         let mut at = start;
-        let before = self.answered < self.asked.len();
+        let before = self.answered < self.commands.len();
         while let Some(asked) = self.next() {
             // The records of scans have to be asked for first.
-            if before && self.answered == self.asked.len() {
+            if before && self.answered == self.commands.len() {
                 break;
             }
             let Some((item, next)) = codec::item(bytes, at)? else { return Ok((at, false)) };
@@ -163,8 +164,8 @@ impl Replies {
     /// What comes next; `None` when all is there.
     #[inline]
     fn next(&mut self) -> Option<Asked> {
-        if let Some(asked) = self.asked.get(self.answered) {
-            return Some(*asked);
+        if let Some(command) = self.commands.get(self.answered) {
+            return Some(command.asked);
         }
         while let Some(scan) = self.scans.get(self.scanned) {
             if scan.keys.0 + self.records < scan.keys.1 {
@@ -264,14 +265,15 @@ impl Replies {
         if !found {
             self.values.truncate(begin);
         }
-        let scanned = self.answered == self.asked.len();
+        let scanned = self.answered == self.commands.len();
         let command = if scanned { self.scans[self.scanned].command } else { self.answered };
         if found {
             let row = self.rows.len() as u32;
             self.rows.push(self.values.len() as u32);
-            self.replies[command].rows += 1;
-            let first = if self.replies[command].rows == 1 { row } else { self.rows_of[command].0 };
-            self.rows_of[command] = (first, row + 1);
+            let command = &mut self.commands[command];
+            command.reply.rows += 1;
+            let first = if command.reply.rows == 1 { row } else { command.rows.0 };
+            command.rows = (first, row + 1);
         }
         self.answer(asked, 0);
     }
@@ -280,11 +282,11 @@ impl Replies {
     /// or any other.
     #[inline]
     fn answer(&mut self, asked: Asked, affected: u64) {
-        if self.answered == self.asked.len() {
+        if self.answered == self.commands.len() {
             self.records += 1;
             return;
         }
-        let reply = &mut self.replies[self.answered];
+        let reply = &mut self.commands[self.answered].reply;
         if self.parts == 0 {
             reply.affected = affected;
         }
@@ -297,8 +299,8 @@ impl Replies {
 
     #[cold]
     fn fail(&mut self, words: &[u8]) {
-        if let Some(reply) = self.replies.get_mut(self.answered) {
-            *reply = Reply::default();
+        if let Some(command) = self.commands.get_mut(self.answered) {
+            command.reply = Reply::default();
         }
         if self.failure.is_none() {
             self.failure = Some(OpError::refused(codec::outcome(words)));
@@ -319,12 +321,12 @@ impl Replies {
 
     #[inline]
     pub(crate) fn reply(&self, command: usize) -> Reply {
-        if command < self.answered { self.replies[command] } else { Reply::default() }
+        if command < self.answered { self.commands[command].reply } else { Reply::default() }
     }
 
     /// Where the value of a row's column stands; the inner `None` is that of a field which the record lacks.
     pub(crate) fn value(&self, command: usize, row: usize, column: usize) -> Option<Option<Place>> {
-        let (first, end) = *self.rows_of.get(command)?;
+        let (first, end) = self.commands.get(command)?.rows;
         let row = (first as usize).checked_add(row).filter(|row| *row < end as usize)?;
         let begin = if row == 0 { 0 } else { self.rows[row - 1] as usize };
         let place = *self.values.get(begin..self.rows[row] as usize)?.get(column)?;

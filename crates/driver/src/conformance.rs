@@ -53,6 +53,11 @@ pub trait Fixture {
         Err("the fixture of a key-value target must be able to spoil a record".to_owned())
     }
 
+    /// Whether a delete tells if there was a record; a store that writes without looking can't, and takes each for done.
+    fn deletes_blindly(&self) -> bool {
+        false
+    }
+
     /// Whether it has exact decimals; only a store that is not a database may lack them.
     fn has_decimals(&self) -> bool {
         true

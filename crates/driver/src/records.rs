@@ -17,6 +17,15 @@ pub trait Records {
         true
     }
 
+    /// Makes a table whose records can have these fields, where a store must be told of that before the first record; one that
+    /// is there is no error if its records can have them.
+    ///
+    /// # Errors
+    /// The store's words, or which field a table that is there lacks.
+    fn make_table(&mut self, _table: &str, _fields: &[&str]) -> Result<(), ConnectError> {
+        Ok(())
+    }
+
     /// How many records a table has.
     ///
     /// # Errors

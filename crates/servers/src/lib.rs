@@ -4,6 +4,7 @@
 //! plain user; nothing of the host's own servers is touched.
 #![deny(missing_docs)]
 
+pub mod cassandra;
 mod certificate;
 pub mod command;
 pub mod directory;

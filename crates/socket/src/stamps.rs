@@ -84,7 +84,8 @@ pub(crate) fn receive_stamped(fd: RawFd, room: &mut [u8]) -> (isize, Option<u64>
         message.msg_iovlen = 1;
         message.msg_control = control.0.as_mut_ptr().cast();
         message.msg_controllen = size_of::<Control>() as _;
-        let received = libc::recvmsg(fd, &mut message, 0);
+        // Not the C library's function: see `send` in `stream`.
+        let received = libc::syscall(libc::SYS_recvmsg, fd, &raw mut message, 0 as libc::c_int) as isize;
         if received <= 0 {
             return (received, None);
         }

@@ -6,7 +6,7 @@
 //! - [`syscalls`]: "no syscall of our own", proven in a jailed child;
 //! - `locked`: "no lock", by counting locked instructions (x86-64);
 //! - [`postgres`]: a real PostgreSQL server that a test starts, freezes, restarts and throws away;
-//! - [`mariadb`], [`redis`], [`ferretdb`]: the same for MariaDB, Redis and FerretDB;
+//! - [`mariadb`], [`redis`], [`cassandra`], [`ferretdb`]: the same for MariaDB, Redis, Cassandra and FerretDB;
 //! - [`ycsb`]: YCSB's client with `bindings/ycsb`, built once;
 //! - [`browser`]: a real browser that opens a page, zooms it and looks at it;
 //! - [`base64`]: bytes as text, for logs that tests make;
@@ -18,6 +18,7 @@
 pub mod alloc;
 pub mod base64;
 pub mod browser;
+pub mod cassandra;
 pub mod documented;
 pub mod ferretdb;
 pub mod fuzz;

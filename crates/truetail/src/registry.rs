@@ -4,6 +4,8 @@ use crate::chosen::AnyWorkload;
 use crate::settings::ClientNumber;
 use anyhow::{anyhow, bail};
 use driver::{Target, TargetUrl};
+#[cfg(feature = "cql")]
+use driver_cql::CqlTarget;
 #[cfg(feature = "duckdb")]
 use driver_duckdb::DuckDbTarget;
 use driver_echo::EchoTarget;
@@ -100,6 +102,8 @@ any!(
     Ycsb(YcsbTarget),
     #[cfg(feature = "duckdb")]
     DuckDb(DuckDbTarget),
+    #[cfg(feature = "cql")]
+    Cql(CqlTarget),
     #[cfg(feature = "mongodb")]
     Mongo(MongoTarget)
 );
@@ -147,6 +151,15 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
         speaks: Some(Protocol::Resp),
         open: |url| Ok(RedisTarget::from_url(url)?.into()),
     },
+    #[cfg(feature = "cql")]
+    TargetEntry {
+        schemes: &["cql"],
+        summary: "cql://HOST,HOST:PORT/KEYSPACE?consistency=quorum; Cassandra, Scylla; native; ycsb…, noop",
+        file: false,
+        key_value: true,
+        speaks: None,
+        open: |url| Ok(CqlTarget::from_url(url)?.into()),
+    },
     #[cfg(feature = "mongodb")]
     TargetEntry {
         schemes: &["mongodb"],
@@ -183,7 +196,7 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
 ];
 
 /// Drivers that are built in when a feature asks for them: (scheme, feature).
-pub(crate) const OPTIONAL: &[(&str, &str)] = &[("duckdb", "duckdb"), ("mongodb", "mongodb")];
+pub(crate) const OPTIONAL: &[(&str, &str)] = &[("duckdb", "duckdb"), ("cql", "cql"), ("mongodb", "mongodb")];
 
 /// The workloads. The greppable table.
 pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
@@ -371,6 +384,8 @@ pub(crate) fn with<A: Action>(
         AnyTarget::Ycsb(target) => action.with(target, workload),
         #[cfg(feature = "duckdb")]
         AnyTarget::DuckDb(target) => action.with(target, workload),
+        #[cfg(feature = "cql")]
+        AnyTarget::Cql(target) => action.with(target, workload),
         #[cfg(feature = "mongodb")]
         AnyTarget::Mongo(target) => action.with(target, workload),
     }
@@ -399,6 +414,7 @@ mod tests {
             let url = TargetUrl::parse(&format!("{scheme}:x")).expect("a URL");
             let built_in = [
                 cfg!(feature = "duckdb").then_some("duckdb"),
+                cfg!(feature = "cql").then_some("cql"),
                 cfg!(feature = "mongodb").then_some("mongodb"),
             ];
             match driver_of(&url) {

@@ -178,6 +178,8 @@ fn execution_of(target: &AnyTarget) -> Execution {
         AnyTarget::Ycsb(target) => target.execution(),
         #[cfg(feature = "duckdb")]
         AnyTarget::DuckDb(target) => target.execution(),
+        #[cfg(feature = "cql")]
+        AnyTarget::Cql(target) => target.execution(),
         #[cfg(feature = "mongodb")]
         AnyTarget::Mongo(target) => target.execution(),
     }

@@ -7,6 +7,8 @@ mod booking;
 mod clients;
 mod compared;
 mod configured;
+#[cfg(feature = "cql")]
+mod cql;
 mod custom;
 mod damaged;
 mod data_set;

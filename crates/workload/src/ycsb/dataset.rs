@@ -40,7 +40,11 @@ impl DataSet for Ycsb {
 
     fn create(&self, administration: &mut dyn Administration, dialect: Dialect) -> Result<(), ConnectError> {
         if dialect == Dialect::KeyValue {
-            return Ok(()); // the first record makes it
+            let fields = field_names(&self.config);
+            let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+            // Elsewhere the first record makes it.
+            let made = administration.records().map(|records| records.make_table(self.config.table, &fields));
+            return made.unwrap_or(Ok(()));
         }
         administration.script(&schema(&self.config, dialect))
     }
