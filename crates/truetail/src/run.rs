@@ -181,6 +181,8 @@ fn execution_of(target: &AnyTarget) -> Execution {
         AnyTarget::DuckDb(target) => target.execution(),
         #[cfg(feature = "cql")]
         AnyTarget::Cql(target) => target.execution(),
+        #[cfg(feature = "mongodb")]
+        AnyTarget::Mongo(target) => target.execution(),
     }
 }
 

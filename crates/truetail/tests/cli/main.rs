@@ -27,6 +27,8 @@ mod jvm;
 mod mariadb;
 mod merged;
 mod models;
+#[cfg(feature = "mongodb")]
+mod mongodb;
 mod observed;
 mod outage;
 mod passwords;
