@@ -83,7 +83,7 @@ fn own_cost(clock: LiveClock, model: Model, sessions: u32, requests: u64, timed:
     let sessions = connect_all(&target, &statements, None, sessions).expect("sessions");
     let rings = rings_needed(&spec, driver::Target::execution(&target));
     let (producers, mut consumers): (Vec<_>, Vec<_>) = (0..rings).map(|_| record::ring(RING)).unzip();
-    let (inside, mut statements): (Vec<_>, Vec<_>) = (0..rings).map(|_| record::statement_ring(RING)).unzip();
+    let (inside, mut exchanges): (Vec<_>, Vec<_>) = (0..rings).map(|_| record::statement_ring(RING)).unzip();
     let ends = producers.into_iter().zip(inside);
     let rings: Vec<Rings> =
         ends.map(|(samples, inside)| Rings { samples, statements: timed.then_some(inside) }).collect();
@@ -101,7 +101,7 @@ fn own_cost(clock: LiveClock, model: Model, sessions: u32, requests: u64, timed:
         assert_eq!(consumer.dropped(), 0);
     }
     assert_eq!(count, requests);
-    let timed_rows: u64 = statements.iter_mut().map(|consumer| consumer.drain(|_| ())).sum();
+    let timed_rows: u64 = exchanges.iter_mut().map(|consumer| consumer.drain(|_| ())).sum();
     assert_eq!(timed_rows, if timed { requests } else { 0 });
     (clock.nanos_in(last - first).0 as f64 / count as f64, hash)
 }
