@@ -28,6 +28,7 @@ pub(crate) const OPTIONAL: &[Optional] = &[
         tests: &["driver-cql/fetched-servers"],
         install: cassandra,
     },
+    Optional { feature: "mongodb", package: "driver-mongodb", tests: &[], install: ferretdb },
 ];
 
 /// Their features, as cargo takes them.
@@ -82,6 +83,53 @@ fn duckdb() -> anyhow::Result<String> {
 fn cassandra() -> anyhow::Result<String> {
     let place = servers::cassandra::fetch().map_err(anyhow::Error::msg)?;
     Ok(format!("Cassandra {} is at {}", servers::cassandra::VERSION, place.display()))
+}
+
+/// FerretDB's module and its checksum, as the public log of Go's checksums has it; `go` compares both.
+const FERRETDB: &str = "github.com/FerretDB/FerretDB";
+const FERRETDB_VERSION: &str = "v1.24.0";
+const FERRETDB_SUM: &str = "h1:7WJmezL48Bj9bYWnhT/bEJgX5gjT5s7LFdHTqkN25rA=";
+
+/// There is no package of it, and a module can't be installed by its name since its version is in a file that its makers write
+/// before they build.
+fn ferretdb() -> anyhow::Result<String> {
+    let place = testkit::ferretdb::own_place().context("no HOME, under which to put the program")?;
+    if std::env::var_os(testkit::ferretdb::VARIABLE).is_some() {
+        return Ok(format!("{} says which program", testkit::ferretdb::VARIABLE));
+    }
+    if place.exists() {
+        return Ok(format!("{} is there", place.display()));
+    }
+    let by_hand = format!("get FerretDB 1.24 from ferretdb.com and put it at {}", place.display());
+    let scratch = Scratch::new()?;
+    let module = format!("{FERRETDB}@{FERRETDB_VERSION}");
+    let output = Command::new("go")
+        .args(["mod", "download", "-json", &module])
+        .current_dir(&scratch.0)
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("`go` (go.dev, 1.22 or later) could not be run; {by_hand}"))?;
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .with_context(|| format!("`go mod download {module}` did not fetch it; {by_hand}"))?;
+    let text = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
+    if text("Sum") != FERRETDB_SUM {
+        bail!("{module} has the checksum `{}`, not the expected one; {by_hand}", text("Sum"));
+    }
+    let sources = scratch.0.join("sources");
+    // What lies in Go's cache can't be written to.
+    run(Command::new("cp").args(["-r", &text("Dir")]).arg(&sources))?;
+    run(Command::new("chmod").args(["-R", "u+w"]).arg(&sources))?;
+    std::fs::write(sources.join("build/version/version.txt"), FERRETDB_VERSION)?;
+    let program = scratch.0.join("ferretdb");
+    run(Command::new("go")
+        .args(["build", "-trimpath", "-o"])
+        .arg(&program)
+        .arg("./cmd/ferretdb")
+        .current_dir(&sources)
+        .env("CGO_ENABLED", "0")
+        .env("GOFLAGS", "-buildvcs=false"))?;
+    put(&program, &place)?;
+    Ok(format!("{module} is at {}", place.display()))
 }
 
 /// Copies a file so that it is never there by half.

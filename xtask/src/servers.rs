@@ -1,8 +1,8 @@
-//! `cargo xtask servers up postgres mariadb redis cassandra`: the servers that tests use, for trying things out by hand.
+//! `cargo xtask servers up postgres mariadb redis cassandra ferretdb`: the servers that tests use, for trying things out by hand.
 
 use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
-use testkit::{cassandra, mariadb, postgres, redis};
+use testkit::{cassandra, ferretdb, mariadb, postgres, redis};
 use units::Nanos;
 
 /// How long `down` waits for a server to be gone.
@@ -12,7 +12,7 @@ const PATIENCE_S: u64 = 30;
 const LOOK: Nanos = Nanos::from_millis(100);
 
 /// The kinds of servers that there are.
-const KINDS: [&str; 4] = ["postgres", "mariadb", "redis", "cassandra"];
+const KINDS: [&str; 5] = ["postgres", "mariadb", "redis", "cassandra", "ferretdb"];
 
 /// A server that is kept.
 enum Kept {
@@ -21,6 +21,7 @@ enum Kept {
     Redis(redis::Server),
     /// Two nodes side by side would want different addresses: there is one.
     Cassandra(cassandra::Node),
+    FerretDb(ferretdb::Server),
 }
 
 impl Kept {
@@ -29,7 +30,8 @@ impl Kept {
             "postgres" => postgres::Server::start(&postgres::Options::default()).map(Kept::Postgres),
             "mariadb" => mariadb::Server::start(&mariadb::Options::default()).map(Kept::MariaDb),
             "cassandra" => cassandra::Node::start(&cassandra::Options::default()).map(Kept::Cassandra),
-            _ => redis::Server::start(&redis::Options::default()).map(Kept::Redis),
+            "redis" => redis::Server::start(&redis::Options::default()).map(Kept::Redis),
+            _ => ferretdb::Server::start(&ferretdb::Options::default()).map(Kept::FerretDb),
         }
     }
 
@@ -40,6 +42,7 @@ impl Kept {
             Kept::MariaDb(server) => (server.tcp_url(), Some(server.unix_url())),
             Kept::Redis(server) => (server.tcp_url(), Some(server.unix_url())),
             Kept::Cassandra(node) => (format!("{}?replication=1", node.url("ycsb")), None),
+            Kept::FerretDb(server) => (server.tcp_url(), Some(server.unix_url())),
         }
     }
 }

@@ -15,13 +15,14 @@ const LOADS: [(&str, &[&str]); 2] = [
 ];
 
 /// Crates with fuzz targets: tests whose names begin with `fuzz_`.
-const FUZZED: [&str; 15] = [
+const FUZZED: [&str; 16] = [
     "benchbase",
     "record",
     "driver",
     "driver-cql",
     "driver-duckdb",
     "driver-echo",
+    "driver-mongodb",
     "driver-mysql",
     "driver-redis",
     "driver-ycsb",

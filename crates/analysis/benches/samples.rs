@@ -40,6 +40,7 @@ fn input(seconds: u64) -> Input {
             phase("measured", PhaseKind::Measured, seconds / 10, seconds.max(1)),
         ],
         operations: (0..6).map(|i| format!("op{i}")).collect(),
+        statements: None,
         workload: String::new(),
         workload_facts: Vec::new(),
         target: String::new(),

@@ -7,6 +7,7 @@ use crate::evidence::{Arrivals, Evidence};
 use crate::host::HostEvidence;
 use crate::input::{AnalysisError, Input, Options, Plan, measured_span};
 use crate::observers::watches_a_host;
+use crate::statements::statements;
 use crate::summary::scope_summary;
 use crate::told_once::told_once;
 use crate::{
@@ -71,12 +72,13 @@ pub fn analyse(recordings: &[Recording], options: &Options) -> Result<Analysis, 
         Collected::merge,
     )?;
     let slow = slow.unwrap_or_else(|| Collected::new(&hunt));
+    let inside = statements(recordings, &inputs, &plan, &all, options)?;
     // Complete only after the scans have met the damage.
     inputs
         .iter_mut()
         .zip(recordings)
         .for_each(|(input, recording)| input.info.unreadable = recording.unreadable());
-    Ok(conclude(inputs, &plan, all, options, (host, hunt, slow)))
+    Ok(Analysis { statements: inside, ..conclude(inputs, &plan, all, options, (host, hunt, slow)) })
 }
 
 /// Scans of all samples of all recordings.
@@ -225,6 +227,7 @@ fn conclude(
         observers: Observers::of(&inputs),
         staleness: staleness::staleness(&inputs, plan, options),
         business,
+        statements: None,
         stated: inputs.iter().flat_map(|input| input.stated.clone()).collect(),
         total,
         scopes,

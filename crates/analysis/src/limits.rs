@@ -115,6 +115,11 @@ pub const MOST_DRAWN: usize = 500;
 /// Most moments that are named of one slow request.
 pub const MOST_MARKS: usize = 20;
 
+/// The share of an operation's requests, its slowest, that the parts of a slow one are averaged over.
+pub const SLOW_STATEMENTS: f64 = 0.01;
+/// The fewest requests of which that is said.
+pub const SLOW_STATEMENTS_REQUESTS: u64 = 1_000;
+
 /// The headline quantile.
 pub fn headline() -> Quantile {
     Quantile::new(HEADLINE).unwrap_or(Quantile::PRINTED[4])

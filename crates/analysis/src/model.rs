@@ -53,6 +53,8 @@ pub struct Analysis {
     pub staleness: Option<crate::Staleness>,
     /// What the workload asks of its own run; `None` where it asks nothing.
     pub business: Option<crate::Business>,
+    /// What is inside of the requests; `None` where the run did not time it.
+    pub statements: Option<crate::Statements>,
     /// A store's truth laid over it, where there is a log of it: set by whoever has one, with [`crate::overlay()`].
     pub overlay: Option<crate::Overlay>,
     /// What the measuring side itself costs, where that was measured: set by whoever has it, with [`crate::Floor::under`].

@@ -28,6 +28,7 @@ mod conversation;
 mod dialect;
 mod error;
 mod exchange;
+mod named;
 mod records;
 mod target;
 mod url;
@@ -38,6 +39,7 @@ pub use conversation::{Conversation, Direct};
 pub use dialect::Dialect;
 pub use error::OpError;
 pub use exchange::{Admission, Exchange, Phase, Step};
+pub use named::statement_names;
 pub use records::{EachRecord, Records};
 pub use target::{
     Administration, BulkRows, Canceller, ConnectError, Execution, KernelStamp, Reply, Session, Target,

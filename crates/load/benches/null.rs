@@ -14,7 +14,7 @@ use clock::{Clock, ClockChoice, LiveClock};
 use doubles::{Silent, plain};
 use driver_null::NullTarget;
 use load::arrivals::Process;
-use load::{LoadSpec, Model, Pacing, Subject, Think, connect_all, rings_needed};
+use load::{LoadSpec, Model, Pacing, Rings, Subject, Think, connect_all, rings_needed};
 use record::RawSample;
 use std::sync::atomic::AtomicBool;
 use workload::Workload;
@@ -35,11 +35,19 @@ fn main() {
     for _ in 0..rounds {
         for sessions in [1, 8] {
             let plural = if sessions == 1 { "" } else { "s" };
-            let (nanos, hash) = own_cost(clock, Model::Closed { think: Think::None }, sessions, requests);
-            print(&format!("closed loop on null:, {sessions} session{plural}"), nanos, hash);
-            let (nanos, hash) =
-                own_cost(clock, Model::Open { process: Process::Poisson }, sessions, requests);
-            print(&format!("overloaded open loop on null:, {sessions} session{plural}"), nanos, hash);
+            for timed in [false, true] {
+                let with = if timed { ", statements timed" } else { "" };
+                let (nanos, hash) =
+                    own_cost(clock, Model::Closed { think: Think::None }, sessions, requests, timed);
+                print(&format!("closed loop on null:, {sessions} session{plural}{with}"), nanos, hash);
+                let (nanos, hash) =
+                    own_cost(clock, Model::Open { process: Process::Poisson }, sessions, requests, timed);
+                print(
+                    &format!("overloaded open loop on null:, {sessions} session{plural}{with}"),
+                    nanos,
+                    hash,
+                );
+            }
         }
         let (nanos, hash) = push_and_stamps(clock, requests);
         print("push and two stamps", nanos, hash);
@@ -49,7 +57,7 @@ fn main() {
 }
 
 fn print(what: &str, nanos: f64, hash: u64) {
-    println!("{what:44} {nanos:8.1} ns each   hash {hash:016x}");
+    println!("{what:62} {nanos:8.1} ns each   hash {hash:016x}");
 }
 
 const NO_WORK: u64 = 0xCBF2_9CE4_8422_2325;
@@ -61,7 +69,7 @@ fn mixed(hash: u64, value: u64) -> u64 {
 
 /// Nanoseconds for each request on one worker. An open loop's arrivals are all due before the first of them is
 /// answered, so that it never waits for one.
-fn own_cost(clock: LiveClock, model: Model, sessions: u32, requests: u64) -> (f64, u64) {
+fn own_cost(clock: LiveClock, model: Model, sessions: u32, requests: u64, timed: bool) -> (f64, u64) {
     let phases = if matches!(model, Model::Open { .. }) { "100s@1000000000/s" } else { "100s" };
     let spec = LoadSpec {
         sessions,
@@ -75,9 +83,13 @@ fn own_cost(clock: LiveClock, model: Model, sessions: u32, requests: u64) -> (f6
     let sessions = connect_all(&target, &statements, None, sessions).expect("sessions");
     let rings = rings_needed(&spec, driver::Target::execution(&target));
     let (producers, mut consumers): (Vec<_>, Vec<_>) = (0..rings).map(|_| record::ring(RING)).unzip();
+    let (inside, mut exchanges): (Vec<_>, Vec<_>) = (0..rings).map(|_| record::statement_ring(RING)).unzip();
+    let ends = producers.into_iter().zip(inside);
+    let rings: Vec<Rings> =
+        ends.map(|(samples, inside)| Rings { samples, statements: timed.then_some(inside) }).collect();
     let subject =
         Subject { target: &target, sessions, statements: &statements, isolation: None, workload: &workload };
-    load::run(subject, &spec, clock, producers, &Silent, &AtomicBool::new(false)).expect("a load");
+    load::run(subject, &spec, clock, rings, &Silent, &AtomicBool::new(false)).expect("a load");
     let (mut first, mut last, mut count, mut hash) = (u64::MAX, 0, 0u64, NO_WORK);
     for consumer in &mut consumers {
         count += consumer.drain(|sample| {
@@ -89,6 +101,8 @@ fn own_cost(clock: LiveClock, model: Model, sessions: u32, requests: u64) -> (f6
         assert_eq!(consumer.dropped(), 0);
     }
     assert_eq!(count, requests);
+    let timed_rows: u64 = exchanges.iter_mut().map(|consumer| consumer.drain(|_| ())).sum();
+    assert_eq!(timed_rows, if timed { requests } else { 0 });
     (clock.nanos_in(last - first).0 as f64 / count as f64, hash)
 }
 

@@ -1,5 +1,6 @@
 //! How a session comes to its next request, by load model.
 
+use crate::inside::Inside;
 use crate::local::{Local, Sink};
 use crate::own_schedule::OwnSchedule;
 use crate::schedule::Claim;
@@ -336,6 +337,12 @@ impl Agenda {
             let answered = self.free.0.saturating_sub(self.lead_in.0);
             terminals.answered(self.held.user, answered, &local.clock);
         }
+    }
+
+    /// The request, before anything happens inside of it.
+    #[inline]
+    pub(crate) fn inside(&self) -> Inside {
+        Inside::new(self.held.seq, self.held.op.0, self.phase_known.then_some(self.held.phase))
     }
 
     #[inline(always)]

@@ -5,6 +5,7 @@ use crate::host::pin_to_set;
 use crate::local::{Local, Shared, Watched};
 use crate::never_sent::{Span, record_never_sent};
 use crate::readiness::Readiness;
+use crate::rings::Rings;
 use crate::schedule::{Schedule, Writer};
 use crate::sequencer::Sequencer;
 use crate::session::{Conditions, Happenings, run_session};
@@ -15,7 +16,7 @@ use crate::threads::{SystemThreads, Threads};
 use crate::worker::{Tasks, run_worker};
 use clock::{Clock, LiveClock};
 use driver::{Execution, Isolation, Session, StatementSpec, Target};
-use record::{EventKind, Producer};
+use record::EventKind;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -92,8 +93,8 @@ pub struct Subject<'a, T: Target, W> {
 
 /// Runs a load; returns when the last sample is in its ring.
 ///
-/// `producers` are [`rings_needed`] ends of rings whose other ends a recorder drains meanwhile. `stop` ends
-/// the run in an orderly way.
+/// `rings` are [`rings_needed`] ends of rings whose other ends a recorder drains meanwhile; those of the last one get no
+/// statements. `stop` ends the run in an orderly way.
 ///
 /// # Errors
 /// [`EngineError`]. Only when the system refuses a thread, or to watch a session's descriptor, may some of the
@@ -102,11 +103,12 @@ pub fn run<T: Target, W: Workload>(
     subject: Subject<'_, T, W>,
     spec: &LoadSpec,
     clock: LiveClock,
-    producers: Vec<Producer>,
+    rings: Vec<impl Into<Rings>>,
     journal: &dyn Journal,
     stop: &AtomicBool,
 ) -> Result<LoadTotals, EngineError> {
-    run_with(subject, spec, clock, producers, journal, stop, &SystemThreads)
+    let rings = rings.into_iter().map(Into::into).collect();
+    run_with(subject, spec, clock, rings, journal, stop, &SystemThreads)
 }
 
 /// As [`run`], on threads that `threads` starts.
@@ -114,14 +116,14 @@ pub(crate) fn run_with<T: Target, W: Workload>(
     subject: Subject<'_, T, W>,
     spec: &LoadSpec,
     clock: LiveClock,
-    mut producers: Vec<Producer>,
+    mut rings: Vec<Rings>,
     journal: &dyn Journal,
     stop: &AtomicBool,
     threads: &impl Threads,
 ) -> Result<LoadTotals, EngineError> {
     let execution = subject.target.execution();
     let workers = worker_count(spec, execution);
-    assert_eq!(producers.len(), workers + 1, "one ring for each worker and one for the rest");
+    assert_eq!(rings.len(), workers + 1, "one ring for each worker and one for the rest");
     assert_eq!(subject.sessions.len(), spec.sessions as usize);
     let sequencer = Sequencer::new(spec, subject.workload.tickets()).map_err(EngineError::Spec)?;
     let lead_in = Ticks(clock.now().0 + clock.ticks_in(LEAD_IN));
@@ -130,7 +132,7 @@ pub(crate) fn run_with<T: Target, W: Workload>(
     let shared = shared_state(spec, clock, lead_in, made_when_claimed.map_err(EngineError::Spec)?, terminals);
     let mut writer = Writer::new(sequencer);
     writer.prefill(&shared.schedule);
-    let mut rest = producers.pop().expect("counted above");
+    let mut rest = rings.pop().expect("counted above").samples;
     note_phases(spec, clock, lead_in, journal);
 
     let connector = Connector::new(subject.sessions.len());
@@ -143,7 +145,7 @@ pub(crate) fn run_with<T: Target, W: Workload>(
     let last_end = AtomicU64::new(0);
     let running = AtomicUsize::new(workers);
     let ended = || CountDown { running: &running, last_end: &last_end, clock };
-    let crew = hire(deal(subject.sessions, workers), producers, ended)?;
+    let crew = hire(deal(subject.sessions, workers), rings, ended)?;
     let conditions = Conditions {
         spec,
         workload: subject.workload,
@@ -210,7 +212,7 @@ fn check_system(
 /// One worker's part, ready to be taken to its thread. Dropped anywhere, it counts itself out.
 struct Worker<'a, S> {
     sessions: Vec<(u16, S)>,
-    producer: Producer,
+    rings: Rings,
     readiness: Readiness,
     _ended: CountDown<'a>,
 }
@@ -218,13 +220,13 @@ struct Worker<'a, S> {
 /// Makes all workers before the first one starts: if a thread can't be had, those without one are counted out.
 fn hire<'a, S>(
     groups: Vec<Vec<(u16, S)>>,
-    producers: Vec<Producer>,
+    rings: Vec<Rings>,
     ended: impl Fn() -> CountDown<'a>,
 ) -> Result<Vec<Worker<'a, S>>, EngineError> {
-    let parts = groups.into_iter().zip(producers);
-    let workers = parts.map(|(sessions, producer)| {
+    let parts = groups.into_iter().zip(rings);
+    let workers = parts.map(|(sessions, rings)| {
         let readiness = Readiness::new(sessions.len())?;
-        Ok(Worker { sessions, producer, readiness, _ended: ended() })
+        Ok(Worker { sessions, rings, readiness, _ended: ended() })
     });
     workers
         .collect::<std::io::Result<_>>()
@@ -309,7 +311,7 @@ impl<S: Session> Worker<'_, S> {
         // A CPU list that the kernel refuses was refused before, when the run's capabilities were read back.
         let _ = pin_to_set(&spec.cpus);
         let count = self.sessions.len();
-        let local = Local::new(clock, shared, self.producer, count, spec.timeout, watched);
+        let local = Local::new(clock, shared, self.rings, count, spec.timeout, watched);
         let futures =
             self.sessions.into_iter().enumerate().map(|(task, (number, session))| {
                 run_session(session, number, task as u32, &local, conditions)

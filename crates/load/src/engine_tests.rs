@@ -52,8 +52,10 @@ fn run_on_two_threads<T: Target>(
 ) -> (Result<LoadTotals, EngineError>, Vec<Consumer>) {
     let clock = clock::calibrate(ClockChoice::Auto).unwrap().start();
     let sessions = (0..spec.sessions).map(|_| target.connect(&[], None).unwrap()).collect();
-    let (producers, consumers) =
-        (0..rings_needed(spec, target.execution())).map(|_| record::ring(1 << 10)).unzip();
+    let (producers, consumers) = (0..rings_needed(spec, target.execution()))
+        .map(|_| record::ring(1 << 10))
+        .map(|(producer, consumer)| (producer.into(), consumer))
+        .unzip();
     let workload = NoOp::new(Mode::Ping);
     let subject = Subject { target, sessions, statements: &[], isolation: None, workload: &workload };
     let threads = TwoLeft { asked: AtomicUsize::new(0), before };

@@ -17,6 +17,7 @@ use crate::doubles::{numbered_requests, plain};
 use crate::local::{Local, Shared, Watched};
 use crate::readiness::{Readiness, Waiting};
 use crate::retry::{Pause, Retry};
+use crate::rings::Rings;
 use crate::schedule::Writer;
 use crate::sequencer::Sequencer;
 use crate::session::{Conditions, run_session};
@@ -28,7 +29,6 @@ use crate::worker::{Tasks, run_worker};
 use clock::{Clock, ClockChoice, LiveClock};
 use driver::{Command, Conversation, OpError, Target};
 use driver_null::NullTarget;
-use record::Producer;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::ops::Range;
@@ -168,7 +168,7 @@ impl Ground {
     }
 
     /// Prepares a live worker on its share of the sessions, from `first` on, and hands its loop to `around`.
-    fn work(&self, producer: Producer, sessions: Range<u16>, around: impl FnOnce(&mut dyn FnMut())) {
+    fn work(&self, rings: impl Into<Rings>, sessions: Range<u16>, around: impl FnOnce(&mut dyn FnMut())) {
         let conditions = Conditions {
             spec: &self.spec,
             workload: &self.workload,
@@ -178,8 +178,14 @@ impl Ground {
         };
         let target = NullTarget::new();
         let count = sessions.len();
-        let local =
-            Local::new(self.clock, &self.shared, producer, count, self.spec.timeout, self.watched.as_ref());
+        let local = Local::new(
+            self.clock,
+            &self.shared,
+            rings.into(),
+            count,
+            self.spec.timeout,
+            self.watched.as_ref(),
+        );
         let mut tasks = Tasks::new(sessions.enumerate().map(|(task, session)| {
             run_session(target.connect(&[], None).unwrap(), session, task as u32, &local, &conditions)
         }));
@@ -226,6 +232,29 @@ fn a_worker_that_tries_again_allocates_nothing_and_calls_nothing() {
         consumer.drain(|sample| (samples, retries) = (samples + 1, retries + u64::from(sample.retries)));
         assert_eq!((samples, retries, allocations()), (REQUESTS, 2 * REQUESTS, 0), "{:?}", spec.model);
         work(&spec, Misdeed::Fails, |run| {
+            let outcome = no_syscalls(run);
+            assert_eq!(outcome, Ok(()), "{:?}", spec.model);
+        });
+    }
+}
+
+/// Nor where the exchanges inside of requests are timed: each request has a row of its own in the other ring.
+#[test]
+fn a_worker_that_times_statements_allocates_nothing_and_calls_nothing() {
+    for spec in cases() {
+        let timed = || {
+            let (samples, _) = record::ring(1 << 18);
+            let (statements, consumer) = record::statement_ring(1 << 18);
+            (Rings { samples, statements: Some(statements) }, consumer)
+        };
+        let all = 0..spec.sessions as u16;
+        let (rings, mut consumer) = timed();
+        Ground::new(&spec, Misdeed::None).work(rings, all.clone(), |run| run());
+        let mut pings = 0;
+        consumer.drain(|row| pings += u64::from(row.label == record::PING && row.sent <= row.completed));
+        assert_eq!((pings, consumer.dropped(), allocations()), (REQUESTS, 0, 0), "{:?}", spec.model);
+        let (rings, _consumer) = timed();
+        Ground::new(&spec, Misdeed::None).work(rings, all, |run| {
             let outcome = no_syscalls(run);
             assert_eq!(outcome, Ok(()), "{:?}", spec.model);
         });
@@ -396,7 +425,7 @@ fn waits_and_overlaps(overslept: u64) -> (usize, usize) {
     };
     let (clock, waits) = (Ticking::default(), Rc::<RefCell<Vec<Range<u64>>>>::default());
     let (producer, mut consumer) = record::ring(1 << 10);
-    let local = Local::new(clock.clone(), &ground.shared, producer, 4, None, None);
+    let local = Local::new(clock.clone(), &ground.shared, Rings::from(producer), 4, None, None);
     let mut tasks = Tasks::new((0..4).map(|task| {
         run_session(NullTarget::new().connect(&[], None).unwrap(), task as u16, task, &local, &conditions)
     }));

@@ -35,12 +35,14 @@ mod first_words;
 mod host;
 #[cfg(test)]
 mod hot_path_tests;
+mod inside;
 mod local;
 mod never_sent;
 mod own_schedule;
 mod phases;
 mod readiness;
 mod retry;
+mod rings;
 mod schedule;
 mod sequencer;
 mod session;
@@ -60,5 +62,6 @@ pub use engine::{EngineError, Journal, LEAD_IN, LoadTotals, Subject, WORKER_SLIC
 pub use host::{OffWorkers, available_cpus, parse_cpu_list, pin_to_set, show_cpu_list, spare_cpus};
 pub use phases::{ParsePhasesError, Phase, parse_mix, parse_phases, sessions_to_connect};
 pub use retry::{Classes, Pause, Retry};
+pub use rings::Rings;
 pub use sequencer::{Planned, Sequencer};
 pub use spec::{LoadSpec, Model, Pacing, SpecError, Think, UserVisit, mix_weights};

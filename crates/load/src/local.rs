@@ -6,7 +6,7 @@ use crate::terminals::Terminals;
 use crate::timers::Timers;
 use clock::Clock;
 use driver::{Canceller, Session};
-use record::{Producer, RawSample};
+use record::{RawSample, RawStatement};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -26,24 +26,20 @@ pub(crate) enum Cancel {
     RunEnded,
 }
 
-/// Where samples go: the ring to the recorder, or a list in simulations.
+/// Where samples go: the rings to the recorder, or a list in simulations.
 pub(crate) trait Sink {
     fn push(&mut self, sample: RawSample);
+
+    /// Whether it wants the exchanges inside of requests, too.
+    fn times_statements(&self) -> bool {
+        false
+    }
+
+    fn push_statement(&mut self, _: RawStatement) {}
 
     /// How full it is, in [0, 1].
     fn fill(&mut self) -> f64 {
         0.0
-    }
-}
-
-impl Sink for Producer {
-    #[inline(always)]
-    fn push(&mut self, sample: RawSample) {
-        Producer::push(self, sample);
-    }
-
-    fn fill(&mut self) -> f64 {
-        Producer::fill(self)
     }
 }
 
@@ -146,6 +142,8 @@ pub(crate) struct Local<'a, C, K> {
     pub(crate) clock: C,
     pub(crate) shared: &'a Shared,
     pub(crate) sink: RefCell<K>,
+    /// Whether `sink` wants the exchanges inside of requests.
+    pub(crate) times_statements: bool,
     timers: RefCell<Timers>,
     runnable: RefCell<VecDeque<u32>>,
     /// Whether a task is in `runnable`: it is there once at most, so the queue never grows.
@@ -178,6 +176,7 @@ impl<'a, C: Clock, K: Sink> Local<'a, C, K> {
         Local {
             clock,
             shared,
+            times_statements: sink.times_statements(),
             sink: RefCell::new(sink),
             timers: RefCell::new(Timers::new(tasks)),
             runnable: RefCell::new(VecDeque::with_capacity(tasks + 1)),

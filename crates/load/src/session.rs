@@ -74,7 +74,7 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
         let held = &agenda.held;
         let (seq, op, ticket) = (held.seq, held.op, held.ticket);
         conditions.workload.plan(Request { seq, op, ticket, user: held.user }, &mut plan);
-        let mut conversation = Stamped::new(&mut session, local, task, held.due, &words);
+        let mut conversation = Stamped::new(&mut session, local, task, held.due, &words, agenda.inside());
         let mut result = conditions.workload.run(&plan, &mut conversation).await;
         if conversation.withheld() == Withheld::CalledOff {
             break;
@@ -85,18 +85,18 @@ pub(crate) async fn run_session<S, W, C, K, R, H>(
             && retry.wants(error, retries)
         {
             if !error.session_usable {
-                let stamps = conversation.stamps;
-                let lost_at = stamps.completed;
+                let so_far = conversation.so_far();
+                let lost_at = so_far.0.completed;
                 let Some(new) =
                     replace(session, &agenda, lost_at, Use::SameRequest, task, local, conditions).await
                 else {
-                    let sample = agenda.sample(&stamps, error.outcome, retries, after_reconnect, local);
+                    let sample = agenda.sample(&so_far.0, error.outcome, retries, after_reconnect, local);
                     local.end_flight(task);
                     local.sink.borrow_mut().push(sample);
                     return;
                 };
                 session = new;
-                conversation = Stamped::resumed(&mut session, local, task, held.due, &words, stamps);
+                conversation = Stamped::resumed(&mut session, local, task, held.due, &words, so_far);
             }
             retries += 1;
             result = match conversation.rest(retry.pause.before(retries, seq, retry_seed)).await {

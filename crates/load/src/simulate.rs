@@ -16,7 +16,7 @@ use crate::terminals::Terminals;
 use crate::worker::Tasks;
 use clock::{Clock, SimClock};
 use driver::{Command, KernelStamp, OpError, Reply, Session, ValueRef};
-use record::RawSample;
+use record::{RawSample, RawStatement};
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -179,11 +179,24 @@ impl Happenings for Losses {
 
 /// A sink that can be read when the tasks that wrote to it are gone.
 #[derive(Clone, Default)]
-pub(crate) struct Collected(pub(crate) Rc<RefCell<Vec<RawSample>>>);
+pub(crate) struct Collected {
+    pub(crate) samples: Rc<RefCell<Vec<RawSample>>>,
+    statements: Option<Rc<RefCell<Vec<RawStatement>>>>,
+}
 
 impl crate::local::Sink for Collected {
     fn push(&mut self, sample: RawSample) {
-        self.0.borrow_mut().push(sample);
+        self.samples.borrow_mut().push(sample);
+    }
+
+    fn times_statements(&self) -> bool {
+        self.statements.is_some()
+    }
+
+    fn push_statement(&mut self, statement: RawStatement) {
+        if let Some(statements) = &self.statements {
+            statements.borrow_mut().push(statement);
+        }
     }
 }
 
@@ -192,6 +205,8 @@ impl crate::local::Sink for Collected {
 pub struct Simulated {
     /// All samples in the order of completion. Requests that no session ever took have none.
     pub samples: Vec<RawSample>,
+    /// The exchanges inside of them in the same order, where they were asked for.
+    pub statements: Vec<RawStatement>,
     /// When the last session ended.
     pub ended: Nanos,
     /// How often a session reported its connection as lost.
@@ -220,6 +235,29 @@ pub fn simulate_interrupted<W: Workload>(
     server: Box<dyn Server>,
     stop: Option<Nanos>,
 ) -> Result<Simulated, SpecError> {
+    run(spec, workload, server, stop, Collected::default())
+}
+
+/// As [`simulate`], with the exchanges inside of requests.
+///
+/// # Errors
+/// See [`LoadSpec::check`].
+pub fn simulate_statements<W: Workload>(
+    spec: &LoadSpec,
+    workload: &W,
+    server: Box<dyn Server>,
+) -> Result<Simulated, SpecError> {
+    let collected = Collected { statements: Some(Rc::default()), ..Collected::default() };
+    run(spec, workload, server, None, collected)
+}
+
+fn run<W: Workload>(
+    spec: &LoadSpec,
+    workload: &W,
+    server: Box<dyn Server>,
+    stop: Option<Nanos>,
+    collected: Collected,
+) -> Result<Simulated, SpecError> {
     let mut writer = Writer::new(Sequencer::new(spec, workload.tickets())?);
     let shared = shared_state(
         spec,
@@ -234,7 +272,6 @@ pub fn simulate_interrupted<W: Workload>(
         replacements: Vec::new(),
     }));
     let clock = SimClock::new();
-    let collected = Collected::default();
     let replacement = SimReplacement(Arc::clone(&world));
     let losses = Losses::default();
     let conditions =
@@ -271,8 +308,9 @@ pub fn simulate_interrupted<W: Workload>(
         }
     }
     drop(tasks);
-    let samples = std::mem::take(&mut *collected.0.borrow_mut());
-    Ok(Simulated { samples, ended: Nanos(clock.now().0), connections_lost: losses.0.get() })
+    let samples = collected.samples.take();
+    let statements = collected.statements.map(|statements| statements.take()).unwrap_or_default();
+    Ok(Simulated { samples, statements, ended: Nanos(clock.now().0), connections_lost: losses.0.get() })
 }
 
 fn shared_state(

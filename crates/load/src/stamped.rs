@@ -1,6 +1,7 @@
 //! The conversation that stamps: the only place where `sent` and `completed` are read.
 
 use crate::first_words::FirstWords;
+use crate::inside::Inside;
 use crate::local::{Cancel, Local, Sink};
 use clock::Clock;
 use driver::{Command, Conversation, OpError, Reply, Session, ValueRef};
@@ -39,6 +40,8 @@ pub(crate) struct Stamped<'a, 'l, S: Session, C, K> {
     /// What was stamped so far. Read where it lies: a copy of what was written in parts a moment ago costs
     /// as much as a clock reading.
     pub(crate) stamps: Stamps,
+    /// What is inside of it, where that is timed.
+    inside: Inside,
     withheld: Withheld,
 }
 
@@ -59,8 +62,14 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
         task: u32,
         due: Ticks,
         words: &'a FirstWords,
+        inside: Inside,
     ) -> Stamped<'a, 'l, S, C, K> {
-        Stamped { session, local, task, due, words, stamps: Stamps::NONE, withheld: Withheld::No }
+        Stamped { session, local, task, due, words, stamps: Stamps::NONE, inside, withheld: Withheld::No }
+    }
+
+    /// What is to be handed to [`Stamped::resumed`].
+    pub(crate) fn so_far(self) -> (Stamps, Inside) {
+        (self.stamps, self.inside)
     }
 
     /// Goes on with a request over a session that took the place of the one that it lost.
@@ -70,9 +79,9 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
         task: u32,
         due: Ticks,
         words: &'a FirstWords,
-        stamps: Stamps,
+        (stamps, inside): (Stamps, Inside),
     ) -> Stamped<'a, 'l, S, C, K> {
-        Stamped { session, local, task, due, words, stamps, withheld: Withheld::No }
+        Stamped { session, local, task, due, words, stamps, inside, withheld: Withheld::No }
     }
 
     /// Rests before the next attempt, for `pause` from the end of the last one. The time limit goes on.
@@ -80,6 +89,7 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
     /// # Errors
     /// The request's end, where its time is over meanwhile, or the run.
     pub(crate) async fn rest(&mut self, pause: Nanos) -> Result<(), OpError> {
+        self.inside.again();
         let local = self.local;
         let limit = local.timeout_ticks().map_or(u64::MAX, |ticks| self.stamps.sent.0.saturating_add(ticks));
         let again = self.stamps.completed.0.saturating_add(local.clock.ticks_in(pause));
@@ -117,6 +127,16 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
         local.wait_until(self.task, due, || local.shared.gives_up(due)).await
     }
 
+    /// The exchange that has just ended is a row of its own.
+    fn note_exchange(&mut self, result: Result<(), OpError>) {
+        let stamp = result.ok().and_then(|()| self.session.arrived());
+        let outcome = result.map_or_else(|error| error.outcome, |()| Outcome::Ok);
+        let phase = || self.local.shared.phase_at(self.stamps.sent);
+        if let Some(row) = self.inside.over(self.stamps.completed, stamp, outcome, phase) {
+            self.local.sink.borrow_mut().push_statement(row);
+        }
+    }
+
     /// Stamps `sent`, unless the run has ended meanwhile.
     #[inline(always)]
     fn start(&mut self, now: Ticks) -> Result<(), OpError> {
@@ -138,6 +158,9 @@ impl<'a, 'l, S: Session, C: Clock, K: Sink> Stamped<'a, 'l, S, C, K> {
 impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
     #[inline(always)]
     fn stage(&mut self, command: Command<'_>) -> Result<(), OpError> {
+        if self.local.times_statements {
+            self.inside.note(&command);
+        }
         self.session.stage(command).inspect_err(|error| self.words.note(error.outcome, &*self.session))
     }
 
@@ -150,12 +173,16 @@ impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
                 now = self.wait_for_due().await;
             }
             self.start(now)?;
+            self.inside.leaves(now);
         } else {
             // The stamp of an earlier exchange is not that of this answer, which may bring none.
             self.stamps.arrived_realtime_ns = NO_STAMP;
             self.stamps.arrived_upper_bound = false;
+            if self.local.times_statements {
+                self.inside.leaves(self.local.clock.now());
+            }
         }
-        poll_fn(|_| match self.session.poll_reply() {
+        let result = poll_fn(|_| match self.session.poll_reply() {
             Poll::Ready(result) => {
                 self.stamps.completed = self.local.clock.now();
                 if let Some(stamp) = self.session.arrived() {
@@ -180,7 +207,11 @@ impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
                 }
             },
         })
-        .await
+        .await;
+        if self.local.times_statements {
+            self.note_exchange(result);
+        }
+        result
     }
 
     fn reply(&self, command: usize) -> Reply {

@@ -307,7 +307,7 @@ mod tests {
         let outcome = run_worker(&mut tasks, &local, &mut readiness, spec.pacing);
         assert_eq!(shared.abandoned(), outcome.is_err());
         drop(tasks);
-        (outcome, samples.0.take())
+        (outcome, samples.samples.take())
     }
 
     #[test]

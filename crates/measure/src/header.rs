@@ -34,6 +34,7 @@ pub(crate) fn make(
         },
         phases: phases(spec)?,
         operations: spec.operations.clone(),
+        statements: None,
         workload: workload.name.clone(),
         workload_facts,
         target: target.address.clone(),

@@ -5,7 +5,8 @@
 //! observers watch the host, every request is recorded, the data set is verified, and the recording is closed. Judging is
 //! left to whoever reads it: `truetail report DIR`.
 //!
-//! What it leaves out is what only flags ask for: floors, logs of servers, probes of staleness, a live view.
+//! What it leaves out is what only flags ask for: floors, logs of servers, probes of staleness, the time of single statements,
+//! a live view.
 //!
 //! ```no_run
 //! # fn example(target: impl driver::Target, workload: impl workload::Workload) -> Result<(), measure::MeasureError> {

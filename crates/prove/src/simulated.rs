@@ -125,6 +125,7 @@ fn input(scenario: &Scenario, spec: &LoadSpec) -> Input {
         },
         phases: phases.collect(),
         operations: spec.operations.clone(),
+        statements: None,
         workload: "noop".to_owned(),
         workload_facts: Vec::new(),
         target: format!("store: {}", scenario.name),

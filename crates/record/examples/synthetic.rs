@@ -78,6 +78,7 @@ fn header(count: u64) -> RunHeader {
             mix: MIX.to_vec(),
         }],
         operations: ["read", "update", "insert", "scan"].map(str::to_owned).to_vec(),
+        statements: None,
         workload: "made up".to_owned(),
         workload_facts: vec![],
         target: "nothing".to_owned(),

@@ -6,6 +6,7 @@ use crate::table::anchors::ANCHORS;
 use crate::table::sample;
 use crate::table::small::{EVENTS, NOISE};
 use crate::table::stated::STATED;
+use crate::table::statement::STATEMENTS;
 use crate::truth::TRUTH_FILE;
 use std::path::Path;
 
@@ -43,7 +44,7 @@ pub fn keep_texts(dir: &Path, texts: &[(String, String)]) -> Result<(), RecordEr
 /// Whether a writer makes a file or directory of this name at the top of a recording, finished or not. Whoever takes an unfinished
 /// recording away takes these, and nothing that a user may have put beside them.
 pub fn is_of_recording(name: &str) -> bool {
-    const TABLES: [&str; 5] = [sample::TABLE, NOISE, ANCHORS, EVENTS, STATED];
+    const TABLES: [&str; 6] = [sample::TABLE, NOISE, ANCHORS, EVENTS, STATED, STATEMENTS];
     let is_table = |stem: &str| TABLES.contains(&stem);
     let is_file =
         |file: &str| [RUN_FILE, SUMMARY_FILE].iter().any(|known| known.split('.').next() == Some(file));
@@ -139,6 +140,7 @@ mod tests {
             "samples",
             "noise",
             "anchors",
+            "statements",
             "events",
         ];
         let own =

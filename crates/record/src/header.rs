@@ -88,6 +88,15 @@ pub struct PhaseFacts {
     pub mix: Vec<f64>,
 }
 
+/// A prepared statement.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StatementFacts {
+    /// What tables call it: `SELECT customer`. Unique in a run.
+    pub name: String,
+    /// As the database was given it.
+    pub text: String,
+}
+
 /// How the load was made.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LoadFacts {
@@ -147,6 +156,9 @@ pub struct RunHeader {
     pub phases: Vec<PhaseFacts>,
     /// Names of the operations; a sample's `op` is an index.
     pub operations: Vec<String>,
+    /// The prepared statements, where the run timed the exchanges inside of requests; a [`crate::Statement`]'s `label` is an
+    /// index. `None` where it did not.
+    pub statements: Option<Vec<StatementFacts>>,
     /// The workload's name.
     pub workload: String,
     /// Facts on the workload: (name, value).

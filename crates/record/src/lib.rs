@@ -15,6 +15,7 @@
 //! |---|---|
 //! | record a live run | [`Recorder`], with a [`ring`] for each worker |
 //! | write a simulation or an import | [`RecordingWriter`] |
+//! | time what is inside of requests | [`statement_ring`] for each worker besides, [`Recording::statements`] |
 //! | read | [`Recording`], its [`scan`](Recording::scan) for the samples |
 //! | add what was computed from it | [`conclude`] |
 //! | log what a simulated store knows of its requests | [`TruthRecorder`], [`TruthWriter`]; read it with [`TruthLog`] |
@@ -38,6 +39,7 @@ mod scan;
 mod sealed;
 mod server_log;
 mod stated;
+mod statement;
 mod table;
 mod thrift;
 mod truth;
@@ -54,16 +56,22 @@ pub use error::RecordError;
 pub use guard::is_guarding;
 pub use header::{
     Event, EventKind, HostFacts, LoadFacts, LoadModel, NoiseObservation, NoiseSourceFacts, PhaseFacts,
-    PhaseKind, Provenance, RunHeader,
+    PhaseKind, Provenance, RunHeader, StatementFacts,
 };
 pub use jvm::{JvmLogFacts, PauseReach};
 pub use live::{Live, LiveSnapshot};
 pub use reader::{Recording, conclude};
-pub use recorder::{EventSink, Finished, NoiseSink, Recorder, RecorderConfig, lower_priority};
+pub use recorder::{
+    Consumers, EventSink, Finished, NoiseSink, Recorder, RecorderConfig, STATEMENTS_DROPPED, lower_priority,
+};
 pub use ring::{Consumer, Producer, ring};
 pub use sample::{Measure, NO_SESSION, RawSample, Sample, SampleBatch, flags};
 pub use server_log::{ServerLogFacts, ServerTold};
 pub use stated::{STATED_MAX, Stated, StatedFrom, StatedQuantile, StatedRounding, bucket_of};
+pub use statement::{
+    KEY_DELETE, KEY_INSERT, KEY_READ, KEY_SCAN, KEY_UPDATE, NO_STATEMENT, PING, RawStatement, Statement,
+    statement_name, statement_ring, with,
+};
 pub use truth::{
     CLIENT_RULE, TruthEnd, TruthEvents, TruthFinished, TruthHeader, TruthLog, TruthProducer, TruthRecorder,
     TruthRecorderConfig, TruthRow, TruthStaleness, TruthWriter, key_hash,

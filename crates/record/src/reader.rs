@@ -6,11 +6,13 @@ use crate::parts::{self, Part};
 use crate::sealed;
 use crate::table::anchors::{ANCHORS, RunAnchor};
 use crate::table::small::Row;
+use crate::table::statement::STATEMENTS;
 use crate::table::{sample, small, stated};
 use crate::wire::{self, RunFile};
 use crate::writer::write_run_file;
 use crate::{
     EndOfRun, Event, NoiseObservation, NoiseSourceFacts, RecordError, RecordedVerdict, RunHeader, Stated,
+    Statement,
 };
 use clock::Anchor;
 use std::path::{Path, PathBuf};
@@ -133,24 +135,39 @@ impl Recording {
         Ok(stated::statements(&self.read_rows(stated::STATED)?))
     }
 
+    /// Hands all exchanges inside of requests to `take`, part by part: up to 262,144 at a time, of one client, roughly in the
+    /// order of their requests; those of one request may lie in two parts. None where the header has no statements.
+    /// ≈ 0.1 µs each.
+    ///
+    /// # Errors
+    /// [`RecordError::Io`] if the directory can't be listed.
+    pub fn statements(&self, mut take: impl FnMut(&[Statement])) -> Result<(), RecordError> {
+        self.each_part(STATEMENTS, |rows: Vec<Statement>| take(&rows))
+    }
+
     /// The noise sources, available or not; an observation's `source` is an index.
     pub fn noise_sources(&self) -> &[NoiseSourceFacts] {
         &self.run.noise_sources
     }
 
     fn read_rows<R: Row>(&self, table: &str) -> Result<Vec<R>, RecordError> {
+        let mut all = Vec::new();
+        self.each_part(table, |mut rows| all.append(&mut rows))?;
+        Ok(all)
+    }
+
+    fn each_part<R: Row>(&self, table: &str, mut take: impl FnMut(Vec<R>)) -> Result<(), RecordError> {
         let listing = parts::list(&self.dir, table, &self.run.run_id, &[])?;
         for (file, why) in listing.unreadable {
             self.note_unreadable(file, why);
         }
-        let mut rows = Vec::new();
         for part in listing.parts {
             match sealed::open(&part.path).and_then(|file| R::decode(&file)) {
-                Ok(mut more) => rows.append(&mut more),
+                Ok(rows) => take(rows),
                 Err(why) => self.note_unreadable_path(&part.path, why),
             }
         }
-        Ok(rows)
+        Ok(())
     }
 
     pub(crate) fn note_unreadable_path(&self, path: &Path, why: String) {

@@ -8,11 +8,12 @@ use crate::sealed::{self, PartFacts, ROWS_MAX};
 use crate::table::anchors::{ANCHORS, RunAnchor};
 use crate::table::sample;
 use crate::table::small::Row;
+use crate::table::statement::{ROWS_TOGETHER, STATEMENTS};
 use crate::table::{SampleReader, small, stated};
 use crate::wire::{self, RunFile};
 use crate::{
     Columns, EndOfRun, Event, NoiseObservation, NoiseSourceFacts, Provenance, RecordError, RunHeader,
-    STATED_MAX, Sample, SampleBatch, Stated,
+    STATED_MAX, Sample, SampleBatch, Stated, Statement,
 };
 use clock::Anchor;
 use std::collections::BTreeMap;
@@ -48,6 +49,8 @@ pub struct RecordingWriter {
     event_parts: PartWriter,
     anchors: Vec<RunAnchor>,
     anchor_parts: PartWriter,
+    statements: Vec<Statement>,
+    statement_parts: PartWriter,
     counts: Counts,
     finished: bool,
 }
@@ -90,6 +93,8 @@ impl RecordingWriter {
             event_parts: part_writer(small::EVENTS),
             anchors: Vec::new(),
             anchor_parts: part_writer(ANCHORS),
+            statements: Vec::new(),
+            statement_parts: part_writer(STATEMENTS),
             counts: Counts::default(),
             finished: false,
             run: RunFile {
@@ -155,6 +160,7 @@ impl RecordingWriter {
         let small = close_rows(&mut self.noise_parts, &mut self.noise)
             .and(close_rows(&mut self.event_parts, &mut self.events))
             .and(close_rows(&mut self.anchor_parts, &mut self.anchors))
+            .and(close_rows(&mut self.statement_parts, &mut self.statements))
             .and(if self.run_is_stale { self.write_run_file() } else { Ok(()) });
         self.counts.remember(&small);
         result.and(small)
@@ -168,6 +174,20 @@ impl RecordingWriter {
     /// Adds an anchor whose ticks are nanoseconds since the run's epoch; on disk with the next closed part.
     pub fn anchor(&mut self, anchor: Anchor) {
         self.anchors.push(RunAnchor(anchor));
+    }
+
+    /// Adds exchanges inside of requests to the open part; on disk with the next closed part, and now and then before.
+    ///
+    /// # Errors
+    /// When a full part can't be written; its exchanges are lost, and [`RecordingWriter::trouble`] keeps the words.
+    pub fn write_statements(&mut self, statements: &[Statement]) -> Result<(), RecordError> {
+        self.statements.extend_from_slice(statements);
+        if self.statements.len() < ROWS_TOGETHER {
+            return Ok(());
+        }
+        let result = close_rows(&mut self.statement_parts, &mut self.statements);
+        self.counts.remember(&result);
+        result
     }
 
     /// Adds a noise source and gives the number by which observations name it. A source whose name is
@@ -280,6 +300,10 @@ impl RecordingWriter {
         let dir = self.dir.join(ANCHORS);
         let name = |facts: &PartFacts| dir.join(parts::file_name(facts));
         parts::compact(self.anchor_parts.parts(), ROWS_MAX as u64, 1, name, merge_rows::<RunAnchor>)?;
+        let dir = self.dir.join(STATEMENTS);
+        let name = |facts: &PartFacts| dir.join(parts::file_name(facts));
+        let statements = self.statement_parts.parts();
+        parts::compact(statements, ROWS_TOGETHER as u64, cores, name, merge_rows::<Statement>)?;
         compact_events(&self.dir, self.event_parts.parts())
     }
 }

@@ -23,6 +23,7 @@ mod prove;
 mod server_log;
 mod staleness;
 mod stated;
+mod statements;
 mod tables;
 mod tell_tale;
 mod truth;
@@ -85,6 +86,9 @@ pub fn page(analysis: &Analysis) -> String {
             .floor
             .as_ref()
             .map_or_else(String::new, |floor| section("floor", "Floor", &floor::content(floor))),
+        analysis.statements.as_ref().map_or_else(String::new, |statements| {
+            section("statements", crate::statements::TITLE, &statements::content(analysis, statements))
+        }),
         analysis.staleness.as_ref().map_or_else(String::new, |staleness| {
             section("staleness", "Read-after-write lag", &staleness::content(staleness))
         }),
@@ -134,7 +138,7 @@ pub fn page(analysis: &Analysis) -> String {
 /// The part of the style sheet for drawn figures, where there is one.
 fn style(analysis: &Analysis) -> &'static str {
     let joins = analysis.overlay.as_ref().is_some_and(|overlay| overlay.join.is_some());
-    if joins || analysis.attribution.is_some() { drawn::STYLE } else { "" }
+    if joins || analysis.attribution.is_some() || analysis.statements.is_some() { drawn::STYLE } else { "" }
 }
 
 fn section(id: &str, title: &str, content: &str) -> String {

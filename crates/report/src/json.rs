@@ -11,6 +11,7 @@ mod prove;
 mod server_log;
 mod staleness;
 mod stated;
+mod statements;
 mod tell_tale;
 mod truth;
 
@@ -53,6 +54,7 @@ pub fn document(analysis: &Analysis) -> Value {
             "off": analysis.observers.off,
         },
         "business": business::business(analysis.business.as_ref()),
+        "statements": statements::statements(analysis.statements.as_ref()),
         "staleness": staleness::staleness(analysis.staleness.as_ref()),
         "truth": truth::truth(analysis.overlay.as_ref()),
         "floor": floor::run_floor(analysis.floor.as_ref()),

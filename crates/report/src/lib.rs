@@ -14,6 +14,7 @@ pub mod prove;
 mod server_log;
 mod staleness;
 mod stated;
+mod statements;
 pub mod svg;
 pub mod tell_tale;
 pub mod text;

@@ -19,6 +19,7 @@ mod palette;
 mod predictability;
 mod series;
 mod spectrum;
+mod statements;
 mod tell_tale;
 mod timeline;
 mod truth;
@@ -33,7 +34,7 @@ use record::Measure;
 
 /// All figures that the analysis has data for: (name, SVG text). The name is fit for a file or an anchor.
 ///
-/// In this order, which is that of `report.html`: `truth`, `node-joins`, `attribution`, `anatomy`, `response-time-series`, `service-time-series`,
+/// In this order, which is that of `report.html`: `truth`, `node-joins`, `attribution`, `statements`, `anatomy`, `response-time-series`, `service-time-series`,
 /// `spectrum`, `operations`, `response-time-heat-map`, `service-time-heat-map`, `load`. Each is at most 300 KB however long the run was. Cost ≈ 1 ms each.
 pub fn figures(analysis: &Analysis) -> Vec<(&'static str, String)> {
     let series = |measure| series::figure(analysis, measure);
@@ -42,6 +43,7 @@ pub fn figures(analysis: &Analysis) -> Vec<(&'static str, String)> {
         ("truth", truth::figure(analysis)),
         ("node-joins", joining::of_run(analysis)),
         ("attribution", attribution::figure(analysis)),
+        ("statements", statements::figure(analysis)),
         ("anatomy", anatomy::figure(analysis)),
         ("response-time-series", series(Measure::Response)),
         ("service-time-series", series(Measure::Service)),
@@ -72,6 +74,11 @@ pub fn proof_figures(proof: &prove::Proof) -> Vec<(&'static str, String)> {
 /// The figure of the slow requests and their causes; `None` where no request is slow.
 pub(crate) fn attribution_figure(analysis: &Analysis) -> Option<String> {
     attribution::figure(analysis)
+}
+
+/// The figure of what is inside of requests; `None` where the run did not time it.
+pub(crate) fn statements_figure(analysis: &Analysis) -> Option<String> {
+    statements::figure(analysis)
 }
 
 /// The figure of a node that joined while a run went on; `None` where none did.

@@ -22,6 +22,7 @@ mod server_log;
 mod sheet;
 mod staleness;
 mod stated;
+mod statements;
 mod table;
 pub(crate) mod tell_tale;
 mod times;
@@ -69,6 +70,7 @@ pub fn page(analysis: &Analysis, options: &TextOptions) -> String {
     page.floor();
     page.business();
     page.operations();
+    page.statements();
     page.phases();
     page.clients();
     page.attribution();

@@ -26,6 +26,7 @@ fn all() -> &'static [Figure] {
             ("join", fixture::with_join()),
             ("stalls", fixture::with_stalls()),
             ("floor", fixture::with_floor()),
+            ("statements", fixture::with_statements_timed()),
         ];
         let mut all = Vec::new();
         for (fixture, analysis) in fixtures {

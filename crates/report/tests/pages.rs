@@ -67,6 +67,32 @@ fn the_tail_is_put_down_to_its_causes() {
     assert!(!report::html::page(&none).contains("id=\"attribution\""));
 }
 
+/// Which statements the time goes into, and which of them make the tail.
+#[test]
+fn what_is_inside_of_requests_is_told() {
+    let analysis = fixture::with_statements_timed();
+    let text = page(&analysis, &OPTIONS);
+    let begin = text.find("inside of the requests: ").expect("a section on statements");
+    let end = text.find("\nwhose tail is it: ").expect("the tail comes next");
+    insta::assert_snapshot!("statements", &text[begin..end]);
+    for width in [40, 60, 80, 200] {
+        let narrow = page(&analysis, &TextOptions { width, ..OPTIONS });
+        assert!(narrow.contains("of tail") && narrow.contains("NewOrder: SELECT stock"), "{narrow}");
+    }
+    let html = report::html::page(&analysis);
+    for part in [
+        "id=\"statements\"",
+        "id=\"statements-0\"",
+        "SELECT i_price FROM item WHERE i_id IN (&lt;5&gt;)",
+        "1,234 exchanges found their buffer full",
+        "between them",
+    ] {
+        assert!(html.contains(part), "no {part}");
+    }
+    assert!(!page(&fixture::open_loop(), &OPTIONS).contains("inside of the requests"));
+    assert!(!report::html::page(&fixture::open_loop()).contains("id=\"statements\""));
+}
+
 /// Who had the CPUs: below the table, and in the requests' timelines.
 #[test]
 fn stalls_are_put_down_to_those_who_ran() {

@@ -21,6 +21,7 @@ fn every_field_is_described_and_every_described_field_exists() {
         fixture::with_probes(),
         fixture::with_join(),
         fixture::with_floor(),
+        fixture::with_statements_timed(),
         fixture::with_pauses(),
         fixture::with_stalls(),
         fixture::with_runners(),

@@ -6,7 +6,7 @@
 //! - [`syscalls`]: "no syscall of our own", proven in a jailed child;
 //! - `locked`: "no lock", by counting locked instructions (x86-64);
 //! - [`postgres`]: a real PostgreSQL server that a test starts, freezes, restarts and throws away;
-//! - [`mariadb`], [`redis`], [`cassandra`]: the same for MariaDB, Redis and Cassandra;
+//! - [`mariadb`], [`redis`], [`cassandra`], [`ferretdb`]: the same for MariaDB, Redis, Cassandra and FerretDB;
 //! - [`ycsb`]: YCSB's client with `bindings/ycsb`, built once;
 //! - [`browser`]: a real browser that opens a page, zooms it and looks at it;
 //! - [`base64`]: bytes as text, for logs that tests make;
@@ -20,6 +20,7 @@ pub mod base64;
 pub mod browser;
 pub mod cassandra;
 pub mod documented;
+pub mod ferretdb;
 pub mod fuzz;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub mod locked;

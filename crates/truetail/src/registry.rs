@@ -9,6 +9,8 @@ use driver_cql::CqlTarget;
 #[cfg(feature = "duckdb")]
 use driver_duckdb::DuckDbTarget;
 use driver_echo::EchoTarget;
+#[cfg(feature = "mongodb")]
+use driver_mongodb::MongoTarget;
 use driver_mysql::MySqlTarget;
 use driver_null::NullTarget;
 use driver_postgres::PostgresTarget;
@@ -101,7 +103,9 @@ any!(
     #[cfg(feature = "duckdb")]
     DuckDb(DuckDbTarget),
     #[cfg(feature = "cql")]
-    Cql(CqlTarget)
+    Cql(CqlTarget),
+    #[cfg(feature = "mongodb")]
+    Mongo(MongoTarget)
 );
 
 /// The targets. The greppable table.
@@ -156,6 +160,15 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
         speaks: None,
         open: |url| Ok(CqlTarget::from_url(url)?.into()),
     },
+    #[cfg(feature = "mongodb")]
+    TargetEntry {
+        schemes: &["mongodb"],
+        summary: "mongodb://HOST:PORT/DB or mongodb:///DB?socket=PATH; MongoDB, FerretDB; native; ycsb…, noop",
+        file: false,
+        key_value: true,
+        speaks: None,
+        open: |url| Ok(MongoTarget::from_url(url)?.into()),
+    },
     TargetEntry {
         schemes: &["ycsb-db"],
         summary: "ycsb-db:CLASS?jar=JARS&p.NAME=VALUE: any binding of YCSB, in a helper JVM (docs/ycsb-db.md)",
@@ -183,7 +196,7 @@ pub(crate) const TARGETS: &[TargetEntry] = &[
 ];
 
 /// Drivers that are built in when a feature asks for them: (scheme, feature).
-pub(crate) const OPTIONAL: &[(&str, &str)] = &[("duckdb", "duckdb"), ("cql", "cql")];
+pub(crate) const OPTIONAL: &[(&str, &str)] = &[("duckdb", "duckdb"), ("cql", "cql"), ("mongodb", "mongodb")];
 
 /// The workloads. The greppable table.
 pub(crate) const WORKLOADS: &[WorkloadEntry] = &[
@@ -373,6 +386,8 @@ pub(crate) fn with<A: Action>(
         AnyTarget::DuckDb(target) => action.with(target, workload),
         #[cfg(feature = "cql")]
         AnyTarget::Cql(target) => action.with(target, workload),
+        #[cfg(feature = "mongodb")]
+        AnyTarget::Mongo(target) => action.with(target, workload),
     }
 }
 
@@ -397,8 +412,11 @@ mod tests {
     fn optional_drivers_are_there_when_their_feature_is() {
         for (scheme, feature) in OPTIONAL {
             let url = TargetUrl::parse(&format!("{scheme}:x")).expect("a URL");
-            let built_in =
-                [cfg!(feature = "duckdb").then_some("duckdb"), cfg!(feature = "cql").then_some("cql")];
+            let built_in = [
+                cfg!(feature = "duckdb").then_some("duckdb"),
+                cfg!(feature = "cql").then_some("cql"),
+                cfg!(feature = "mongodb").then_some("mongodb"),
+            ];
             match driver_of(&url) {
                 Ok(_) => {
                     assert!(built_in.contains(&Some(*feature)), "{feature} is not on, and there is {scheme}:")

@@ -11,8 +11,8 @@ use clock::{Clock, LiveClock};
 use driver::{Dialect, Execution, Target, TargetFacts, TargetUrl};
 use load::{LoadSpec, LoadTotals, Model, Subject};
 use record::{
-    Consumer, EndOfRun, Ending, EventKind, EventSink, Finished, Producer, RecordedVerdict, Recorder,
-    RecorderConfig, Recording, Sample,
+    EndOfRun, Ending, EventKind, EventSink, Finished, RecordedVerdict, Recorder, RecorderConfig, Recording,
+    Sample,
 };
 use std::path::{Path, PathBuf};
 use units::{Instant, Quantile, Ticks};
@@ -25,6 +25,7 @@ mod header;
 mod live;
 mod observe;
 mod repeat;
+mod rings;
 mod staleness;
 
 use checkpoints::Checkpoints;
@@ -180,6 +181,8 @@ fn execution_of(target: &AnyTarget) -> Execution {
         AnyTarget::DuckDb(target) => target.execution(),
         #[cfg(feature = "cql")]
         AnyTarget::Cql(target) => target.execution(),
+        #[cfg(feature = "mongodb")]
+        AnyTarget::Mongo(target) => target.execution(),
     }
 }
 
@@ -244,6 +247,7 @@ impl Action for RunAction<'_> {
             target: &target_facts,
             execution: target.execution(),
             calibration: &calibration,
+            statements: self.times_statements().then_some(&*statements),
         })?;
 
         // Before this thread gives CPUs up: those of the process count.
@@ -256,7 +260,7 @@ impl Action for RunAction<'_> {
 
         // Not before: a signal while connecting or loading the data set ends the program at once.
         let stop = interrupt::flag();
-        let (producers, consumers) = rings(&spec, target.execution());
+        let (rings, consumers) = rings::rings(&spec, target.execution(), self.times_statements());
         let clock = calibration.start();
         let mut config = RecorderConfig::new(self.directory, header);
         // Nobody wants a load that nothing is learnt from.
@@ -272,7 +276,7 @@ impl Action for RunAction<'_> {
         let (totals, probes) = std::thread::scope(|scope| {
             let probing = prober.map(|prober| prober.start(scope, &recorder, clock)).transpose()?;
             let checkpoints = checkpoints.and_then(|ready| ready.start(scope, &recorder, clock));
-            let totals = load::run(subject, &spec, clock, producers, &journal, stop)?;
+            let totals = load::run(subject, &spec, clock, rings, &journal, stop)?;
             if let Some(checkpoints) = checkpoints {
                 checkpoints.stop();
             }
@@ -315,21 +319,17 @@ impl RunAction<'_> {
         floor::before_run(self.options, &server, self.directory, time, self.manner.quiet)
     }
 
+    /// What `--statements` asks for.
+    fn times_statements(&self) -> bool {
+        self.options.statements == Some(true)
+    }
+
     /// What `--check staleness` asks for.
     fn prober<'a, T: Target>(&self, target: &'a T) -> anyhow::Result<Option<Prober<'a, T>>> {
         let client = self.options.client().number;
         let prober = || Prober::prepare(target, client, self.options.seed());
         self.options.probe(self.url)?.then(prober).transpose()
     }
-}
-
-/// Samples that a ring holds: four seconds of a worker at 65,000/s; blocking sessions have smaller ones.
-fn rings(spec: &LoadSpec, execution: Execution) -> (Vec<Producer>, Vec<Consumer>) {
-    let capacity = match execution {
-        Execution::Polled => 1 << 18,
-        Execution::Blocking => 1 << 15,
-    };
-    (0..load::rings_needed(spec, execution)).map(|_| record::ring(capacity)).unzip()
 }
 
 struct Events {

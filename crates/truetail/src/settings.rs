@@ -212,6 +212,20 @@ pub(crate) struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) client: Option<ClientNumber>,
 
+    /// Time what is inside of requests, too: each exchange with the database, by its first statement (see
+    /// docs/statements.md)
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        hide_possible_values = true,
+        help_heading = "Load"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) statements: Option<bool>,
+
     /// Measure beside the load: `staleness`, how long it takes until a write is read (see docs/load.md)
     #[arg(long, value_name = "WHAT", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -342,6 +356,7 @@ impl RunOptions {
             report_interval,
             percentiles,
             client,
+            statements,
             check,
             floor,
             echo,
@@ -360,6 +375,7 @@ impl RunOptions {
         fill(&mut self.workload, workload);
         fill(&mut self.scale, 1.0);
         fill(&mut self.closed, false);
+        fill(&mut self.statements, false);
         let trace = self.arrivals.as_deref().is_some_and(|a| a.starts_with("trace:"));
         let has_rate = self.closed == Some(false) && !self.has_terminals();
         if has_rate && self.phases.is_none() && !trace {

@@ -342,6 +342,7 @@ fn header(cell: &Cell, planted: &Planted) -> RunHeader {
             phase("measured", PhaseKind::Measured, WARM_UP, end),
         ],
         operations: vec!["Read".to_owned(), "Update".to_owned()],
+        statements: None,
         workload: cell.workload.clone(),
         workload_facts: Vec::new(),
         target: cell.target.clone(),

@@ -50,6 +50,7 @@ fn header(model: LoadModel, phases: Vec<PhaseFacts>) -> RunHeader {
         },
         phases,
         operations: vec!["Read".to_owned(), "Update".to_owned()],
+        statements: None,
         workload: "test".to_owned(),
         workload_facts: Vec::new(),
         target: "null:".to_owned(),

@@ -451,6 +451,7 @@ fn run_header(scenario: &Scenario) -> RunHeader {
             mix: vec![1.0],
         }],
         operations: vec!["read".into()],
+        statements: None,
         workload: "ycsb-c".into(),
         workload_facts: Vec::new(),
         target: "redis://localhost".into(),

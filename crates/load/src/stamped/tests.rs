@@ -44,7 +44,7 @@ fn two_exchanges(stamps: &[Option<u64>]) -> (Result<(), OpError>, u64, bool) {
     let local = Local::new(clock.clone(), &shared, Vec::new(), 1, Some(Nanos(50)), None);
     let mut session = Told::new(stamps);
     let words = FirstWords::default();
-    let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(0), &words);
+    let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(0), &words, Inside::new(0, 0, None));
     let result = {
         let mut both = pin!(async {
             conversation.exchange().await?;
@@ -79,7 +79,8 @@ fn a_request_that_is_called_off_waits_for_nothing() {
     let local = Local::new(clock.clone(), &shared, Vec::new(), 1, None, None);
     let mut session = Told::new(&[]);
     let words = FirstWords::default();
-    let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(1_000), &words);
+    let mut conversation =
+        Stamped::new(&mut session, &local, 0, Ticks(1_000), &words, Inside::new(0, 0, None));
     {
         let mut first = pin!(conversation.exchange());
         assert_eq!(poll(first.as_mut()), Poll::Pending);
@@ -131,11 +132,12 @@ fn the_words_of_an_error_outlive_the_rollback() {
     let mut session = Forgetful { said: None };
     let words = FirstWords::default();
     {
-        let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(0), &words);
+        let mut conversation =
+            Stamped::new(&mut session, &local, 0, Ticks(0), &words, Inside::new(0, 0, None));
         let mut exchange = pin!(conversation.exchange());
         assert!(matches!(poll(exchange.as_mut()), Poll::Ready(Err(_))));
     }
-    let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(0), &words);
+    let mut conversation = Stamped::new(&mut session, &local, 0, Ticks(0), &words, Inside::new(0, 0, None));
     conversation.stage(Command::Rollback).unwrap();
     assert_eq!(session.last_error(), None);
     assert_eq!(words.of(Outcome::Deadlock).as_deref(), Some("deadlock detected"));

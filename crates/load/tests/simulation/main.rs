@@ -6,6 +6,7 @@ mod endings;
 mod phases;
 mod pings;
 mod retries;
+mod statements;
 mod terminals;
 
 use driver::OpError;

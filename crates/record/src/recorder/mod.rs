@@ -6,11 +6,12 @@
 //! counted, never a wait.
 
 mod sink;
+mod statements;
 mod thread;
 mod timeline;
 
 use crate::live::live_measure;
-use crate::{Consumer, EndOfRun, Live, RecordError, RecordingWriter, RunHeader, Sample};
+use crate::{Consumer, EndOfRun, Live, RawStatement, RecordError, RecordingWriter, RunHeader, Sample};
 use clock::{Anchor, LiveClock};
 use sink::{Message, Sources};
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ use std::thread::JoinHandle;
 use units::{Nanos, Ticks};
 
 pub use sink::{EventSink, NoiseSink};
+pub use statements::STATEMENTS_DROPPED;
 pub use thread::lower_priority;
 
 /// What a recorder needs to know.
@@ -55,6 +57,20 @@ impl RecorderConfig {
             on_trouble: None,
             tap: None,
         }
+    }
+}
+
+/// The ends of the rings that a recorder drains.
+pub struct Consumers {
+    /// Of requests.
+    pub samples: Vec<Consumer>,
+    /// Of the exchanges inside of them; none where they are not timed.
+    pub statements: Vec<Consumer<RawStatement>>,
+}
+
+impl From<Vec<Consumer>> for Consumers {
+    fn from(samples: Vec<Consumer>) -> Consumers {
+        Consumers { samples, statements: Vec::new() }
     }
 }
 
@@ -94,9 +110,10 @@ impl Recorder {
     /// Those of [`RecordingWriter::create`], and [`RecordError::Io`] if there can be no thread.
     pub fn start(
         config: RecorderConfig,
-        consumers: Vec<Consumer>,
+        rings: impl Into<Consumers>,
         clock: LiveClock,
     ) -> Result<Recorder, RecordError> {
+        let rings = rings.into();
         let first_anchor = clock.anchor();
         let mut header = config.header.clone();
         header.epoch_wall_ns = timeline::epoch_wall_ns(&clock, &first_anchor);
@@ -115,7 +132,7 @@ impl Recorder {
             .name("recorder".to_owned())
             .spawn(move || {
                 thread::lower_priority();
-                thread::Work::new(config, consumers, clock, first_anchor, writer, inbox, for_thread).run()
+                thread::Work::new(config, rings, clock, first_anchor, writer, inbox, for_thread).run()
             })
             .map_err(RecordError::io("start the recorder's thread for", &dir))?;
         Ok(Recorder { dir, shared, messages, thread: Some(thread) })

@@ -1,8 +1,9 @@
 //! The recorder's thread.
 
 use super::sink::Message;
+use super::statements::Statements;
 use super::timeline::Timeline;
-use super::{RecorderConfig, Shared, lock};
+use super::{Consumers, RecorderConfig, Shared, lock};
 use crate::live::LiveCounts;
 use crate::sealed::ROWS_MAX;
 use crate::{
@@ -38,6 +39,7 @@ pub fn lower_priority() {
 pub(super) struct Work {
     config: RecorderConfig,
     consumers: Vec<Consumer>,
+    statements: Statements,
     clock: LiveClock,
     writer: RecordingWriter,
     inbox: mpsc::Receiver<Message>,
@@ -63,7 +65,7 @@ pub(super) struct Work {
 impl Work {
     pub(super) fn new(
         config: RecorderConfig,
-        consumers: Vec<Consumer>,
+        rings: Consumers,
         clock: LiveClock,
         first_anchor: Anchor,
         writer: RecordingWriter,
@@ -75,7 +77,8 @@ impl Work {
             live: LiveCounts::new(config.header.load.model),
             timeline: Timeline::new(first_anchor),
             config,
-            consumers,
+            consumers: rings.samples,
+            statements: Statements::new(rings.statements),
             clock,
             writer,
             inbox,
@@ -103,7 +106,7 @@ impl Work {
             let anchor_due = self.timeline.age(&self.clock) >= self.config.anchor_interval;
             let part_due = self.since(self.part_begun) >= self.config.part_interval;
             // With a part, so that it holds all that was drained: what waits for an anchor dies with the process.
-            if stopping || anchor_due || part_due || self.backlog.len() >= BACKLOG_MAX {
+            if stopping || anchor_due || part_due || self.is_behind() {
                 self.convert();
             }
             if stopping || part_due || self.open.len() >= ROWS_MAX {
@@ -120,6 +123,10 @@ impl Work {
         }
     }
 
+    fn is_behind(&self) -> bool {
+        self.backlog.len() >= BACKLOG_MAX || self.statements.waiting() >= BACKLOG_MAX
+    }
+
     fn since(&self, ticks: Ticks) -> Nanos {
         self.clock.nanos_in(self.clock.now().0.saturating_sub(ticks.0))
     }
@@ -128,6 +135,7 @@ impl Work {
         for consumer in &mut self.consumers {
             consumer.drain(|raw| self.backlog.push(*raw));
         }
+        self.statements.drain();
         self.messages.extend(self.inbox.try_iter());
     }
 
@@ -148,6 +156,7 @@ impl Work {
             self.open.push(sample);
         }
         self.backlog.clear();
+        self.statements.convert(&self.timeline, client);
         for message in std::mem::take(&mut self.messages) {
             self.take_message(message);
         }
@@ -191,7 +200,8 @@ impl Work {
         // In the order of the requests instead of ring by ring: neighbours differ less, so files are smaller
         // and a reader's window over time is narrower.
         self.open.sort_by_key(|sample| sample.seq);
-        let written = self.writer.write_samples(&self.open).and(self.writer.close_part());
+        let written = self.statements.hand_over(&mut self.writer);
+        let written = written.and(self.writer.write_samples(&self.open)).and(self.writer.close_part());
         self.open.clear();
         if written.is_err() {
             self.tell_trouble(began);
@@ -291,6 +301,7 @@ impl Work {
         end.dropped = end.dropped.saturating_add(dropped);
         // Only a clock that stands still leaves something unconverted; even then it is counted.
         end.unwritable = end.unwritable.saturating_add(self.backlog.len() as u64);
+        end.facts.extend(self.statements.facts());
         if end.at == Instant::NONE && !self.timeline.is_ready() {
             end.at = Instant::EPOCH;
         }

@@ -1,6 +1,6 @@
 //! From ticks to instants while the run goes on, in bounded memory.
 
-use crate::{RawSample, Sample};
+use crate::{RawSample, RawStatement, Sample, Statement};
 use clock::{Anchor, Anchors, Clock, ClockStep, LiveClock};
 use units::{Instant, Nanos, Outcome, Ticks};
 
@@ -106,20 +106,44 @@ impl Timeline {
         }
     }
 
-    /// A stamp of the wall clock is void near a step of that clock, and after a step back it may find the
-    /// wrong one of two moments with the same name: then it lies outside of its own request.
-    fn arrived(&mut self, realtime_ns: u64, sent: Instant, completed: Instant) -> Instant {
-        if realtime_ns == u64::MAX {
-            return Instant::NONE;
+    /// The exchange in instants; ≈ 50 ns. A stamp that is void is the sample's to count.
+    pub(super) fn statement(&self, raw: &RawStatement, client: u16) -> Statement {
+        let (sent, completed) = (self.instant(raw.sent), self.instant(raw.completed));
+        Statement {
+            sent,
+            arrived: self.stamp(raw.arrived_realtime_ns, sent, completed).unwrap_or(Instant::NONE),
+            completed,
+            seq: raw.seq,
+            client,
+            label: raw.label,
+            commands: raw.commands,
+            position: raw.position,
+            op: raw.op,
+            attempt: raw.attempt,
+            with: raw.with,
+            phase: raw.phase,
+            outcome: Outcome::from_code(raw.outcome).unwrap_or(Outcome::Protocol),
         }
-        let arrived = self.anchors.instant_of_realtime(realtime_ns).unwrap_or(Instant::NONE);
+    }
+
+    /// The sample's stamp; one that is void is counted.
+    fn arrived(&mut self, realtime_ns: u64, sent: Instant, completed: Instant) -> Instant {
+        self.stamp(realtime_ns, sent, completed).unwrap_or_else(|| {
+            self.stamps_lost += 1;
+            Instant::NONE
+        })
+    }
+
+    /// NONE where there is none, `None` where it is void: a stamp of the wall clock is so near a step of that clock, and after
+    /// a step back it may find the wrong one of two moments with the same name: then it lies outside of its own request.
+    fn stamp(&self, realtime_ns: u64, sent: Instant, completed: Instant) -> Option<Instant> {
+        if realtime_ns == u64::MAX {
+            return Some(Instant::NONE);
+        }
+        let arrived = self.anchors.instant_of_realtime(realtime_ns)?;
         let late = completed.is_some() && arrived.0 > completed.0.saturating_add(STAMP_SLACK);
         let early = sent.is_some() && arrived.0.saturating_add(STAMP_SLACK) < sent.0;
-        if late || early || !arrived.is_some() {
-            self.stamps_lost += 1;
-            return Instant::NONE;
-        }
-        arrived
+        (!late && !early && arrived.is_some()).then_some(arrived)
     }
 
     /// Time since the newest anchor.

@@ -6,5 +6,6 @@ pub(crate) mod sample;
 mod sample_read;
 pub(crate) mod small;
 pub(crate) mod stated;
+pub(crate) mod statement;
 
 pub(crate) use sample_read::SampleReader;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     Ending, HostFacts, JvmLogFacts, LoadFacts, LoadModel, NoiseSourceFacts, PhaseFacts, PhaseKind,
-    Provenance, ServerLogFacts,
+    Provenance, ServerLogFacts, StatementFacts,
 };
 use proptest::prelude::*;
 use units::{Instant, Nanos, Outcome, PerSecond};
@@ -56,7 +56,9 @@ fn hosts() -> impl Strategy<Value = HostFacts> {
 
 fn headers() -> impl Strategy<Value = RunHeader> {
     let texts = any::<(String, String, u16, u64, String, String, String)>();
-    let operations = prop::collection::vec(any::<String>(), 0..3);
+    let statement = any::<(String, String)>().prop_map(|(name, text)| StatementFacts { name, text });
+    let statements = prop::option::of(prop::collection::vec(statement, 0..3));
+    let operations = (prop::collection::vec(any::<String>(), 0..3), statements);
     let facts = (pairs(), pairs(), pairs(), pairs());
     (texts, provenances(), loads(), prop::collection::vec(phases(), 0..3), operations, facts, hosts())
         .prop_map(|(texts, provenance, load, phases, operations, facts, host)| RunHeader {
@@ -67,7 +69,8 @@ fn headers() -> impl Strategy<Value = RunHeader> {
             provenance,
             load,
             phases,
-            operations,
+            operations: operations.0,
+            statements: operations.1,
             workload: texts.4,
             workload_facts: facts.0,
             target: texts.5,

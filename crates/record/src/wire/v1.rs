@@ -7,7 +7,7 @@ use super::server_log_v1::ServerLog;
 use super::whole::Whole;
 use crate::{
     EndOfRun, Ending, HostFacts, LoadFacts, LoadModel, NoiseSourceFacts, PhaseFacts, PhaseKind, Provenance,
-    RecordedVerdict, RunHeader,
+    RecordedVerdict, RunHeader, StatementFacts,
 };
 use serde::{Deserialize, Serialize};
 use units::{Instant, Nanos, Outcome, PerSecond};
@@ -36,6 +36,9 @@ pub(super) struct Run {
     target: String,
     #[serde(default)]
     operations: Vec<String>,
+    /// (name, text); absent where the run did not time its statements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    statements: Option<Pairs>,
     #[serde(default)]
     config: String,
     #[serde(default)]
@@ -187,6 +190,10 @@ impl Run {
             workload: header.workload.clone(),
             target: header.target.clone(),
             operations: header.operations.clone(),
+            statements: header
+                .statements
+                .as_ref()
+                .map(|all| all.iter().map(|one| (one.name.clone(), one.text.clone())).collect()),
             config: header.config.clone(),
             workload_facts: header.workload_facts.clone(),
             target_facts: header.target_facts.clone(),
@@ -220,6 +227,9 @@ impl Run {
             load: self.load.into_domain()?,
             phases: self.phases.into_iter().map(Phase::into_domain).collect::<Result<_, _>>()?,
             operations: self.operations,
+            statements: self
+                .statements
+                .map(|all| all.into_iter().map(|(name, text)| StatementFacts { name, text }).collect()),
             workload: self.workload,
             workload_facts: self.workload_facts,
             target: self.target,

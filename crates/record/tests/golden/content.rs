@@ -45,6 +45,7 @@ pub fn header() -> RunHeader {
             phase("2s@100/s", PhaseKind::Measured, 1, 3, Some(100.0)),
         ],
         operations: vec!["read".into(), "update \"hot\" rows".into()],
+        statements: None,
         workload: "ycsb-b".into(),
         workload_facts: pairs(&[("records", "1000"), ("distribution", "zipfian")]),
         target: "postgres://bench@db/ycsb".into(),

@@ -93,7 +93,7 @@ impl Wanted<'_> {
         // What asks for work, what ends a run early, and what is made once for all parts is left out.
         (options.scale, options.compat, options.mix, options.loaders) = (None, None, None, None);
         (options.requests, options.retry, options.check) = (None, None, None);
-        options.retry_pause = None;
+        (options.retry_pause, options.statements) = (None, None);
         (options.jvm_log, options.jvm_start) = (Vec::new(), None);
         (options.server_log, options.server_log_zone) = (Vec::new(), None);
         (options.out, options.repeat, options.floor, options.echo) = (None, None, None, None);

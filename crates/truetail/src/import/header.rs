@@ -69,6 +69,7 @@ pub(super) fn of_tool(request: &Request, tool: &str, model: LoadModel, sessions:
         },
         phases: Vec::new(),
         operations: Vec::new(),
+        statements: None,
         workload: or(&request.workload, facts::NO_WORKLOAD),
         workload_facts: vec![("imported from".to_owned(), files.join(", "))],
         target: or(&request.target, facts::NO_TARGET),

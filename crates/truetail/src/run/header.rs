@@ -3,9 +3,9 @@
 use crate::host;
 use crate::registry;
 use crate::settings::RunOptions;
-use driver::{Execution, Isolation, TargetFacts, TargetUrl};
+use driver::{Execution, Isolation, StatementSpec, TargetFacts, TargetUrl, statement_names};
 use load::LoadSpec;
-use record::{LoadFacts, PhaseFacts, PhaseKind, Provenance, RunHeader};
+use record::{LoadFacts, PhaseFacts, PhaseKind, Provenance, RunHeader, StatementFacts};
 use units::{Instant, Nanos};
 use workload::WorkloadFacts;
 
@@ -20,6 +20,8 @@ pub(super) struct Parts<'a> {
     pub(super) target: &'a TargetFacts,
     pub(super) execution: Execution,
     pub(super) calibration: &'a clock::Calibration,
+    /// The prepared statements, where what is inside of requests is timed.
+    pub(super) statements: Option<&'a [StatementSpec]>,
 }
 
 pub(super) fn make(parts: &Parts<'_>) -> anyhow::Result<RunHeader> {
@@ -45,6 +47,7 @@ pub(super) fn make(parts: &Parts<'_>) -> anyhow::Result<RunHeader> {
         },
         phases: phases(spec)?,
         operations: spec.operations.clone(),
+        statements: parts.statements.map(statement_facts),
         workload: parts.workload.name.clone(),
         workload_facts,
         target: parts.url.to_string(),
@@ -54,6 +57,11 @@ pub(super) fn make(parts: &Parts<'_>) -> anyhow::Result<RunHeader> {
         capabilities: capabilities(parts)?,
         config: parts.options.to_toml()?,
     })
+}
+
+fn statement_facts(statements: &[StatementSpec]) -> Vec<StatementFacts> {
+    let named = statement_names(statements).into_iter().zip(statements);
+    named.map(|(name, spec)| StatementFacts { name, text: spec.sql.clone() }).collect()
 }
 
 /// The command line, with the target's URL in its form without a password.

@@ -1,9 +1,14 @@
 //! A recording's requests as YCSB's series.
 
 use super::told::{Interval, Told};
-use record::{Recording, Sample};
-use std::collections::BTreeMap;
+use record::{Recording, RunHeader, Sample, Statement};
+use std::collections::{BTreeMap, HashMap};
 use units::{Instant, Outcome};
+
+/// The operation whose two exchanges YCSB measures as operations of their own besides.
+const BOTH: &str = "READ-MODIFY-WRITE";
+/// What they are, in their order.
+const INSIDE: [&str; 2] = ["READ", "UPDATE"];
 
 /// One request of a series.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,6 +57,15 @@ pub(super) struct Measured {
     pub(super) runtime_ms: u64,
     pub(super) began: Option<Instant>,
     pub(super) ended: Option<Instant>,
+    /// Requests that are a read and an update, by their numbers.
+    pub(super) whole: HashMap<u64, Whole>,
+}
+
+/// What a request's parts have from it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Whole {
+    intended: Instant,
+    outcome: Outcome,
 }
 
 /// What YCSB calls an outcome.
@@ -78,6 +92,9 @@ impl Measured {
             }
         })?;
         let mut measured = parts.pop().unwrap_or_default();
+        if is_timed(header, BOTH) {
+            measured.add_inside(recording, told)?;
+        }
         if let (Some(began), Some(ended)) = (measured.began, measured.ended) {
             measured.runtime_ms = ended.0.saturating_sub(began.0) / 1_000_000;
         }
@@ -94,8 +111,27 @@ impl Measured {
         self.began = Some(self.began.map_or(sent, |began| began.min(sent)));
         self.ended = Some(self.ended.map_or(completed, |ended| ended.max(completed)));
         self.operations += 1;
-        let status = status(name, sample.outcome);
+        // Without a schedule nothing is intended earlier than it is sent, as in the original.
+        let intended = if is_open { sample.intended } else { sent };
+        if name == BOTH {
+            self.whole.insert(sample.seq, Whole { intended, outcome: sample.outcome });
+        }
+        self.ended_at(name, sample.outcome, (intended, sent, completed), epoch_ms, told);
+    }
+
+    /// One measurement of an operation.
+    fn ended_at(
+        &mut self,
+        name: &str,
+        outcome: Outcome,
+        (intended, sent, completed): (Instant, Instant, Instant),
+        epoch_ms: u64,
+        told: &Told,
+    ) {
+        let status = status(name, outcome);
         let section = match status {
+            // It is measured however its parts ended; and they have the statuses.
+            _ if name == BOTH => name.to_owned(),
             "OK" => name.to_owned(),
             _ if told.every_error || told.tracked_errors.iter().any(|error| error == status) => {
                 format!("{name}-{status}")
@@ -104,14 +140,40 @@ impl Measured {
         };
         let at_ms = epoch_ms + completed.0 / 1_000_000;
         let since = |begin: Instant| Point { at_ms, us: completed.0.saturating_sub(begin.0) / 1_000 };
-        // Without a schedule nothing is intended earlier than it is sent, as in the original.
-        let intended = if is_open { sample.intended } else { sent };
         push(&mut self.of_op, &section, since(sent));
         push(&mut self.of_intended, &section, since(intended));
-        let counted =
-            if told.interval == Interval::Intended { &mut self.of_intended } else { &mut self.of_op };
-        counted.entry(name.to_owned()).or_default().count(status);
+        if name != BOTH {
+            let counted =
+                if told.interval == Interval::Intended { &mut self.of_intended } else { &mut self.of_op };
+            counted.entry(name.to_owned()).or_default().count(status);
+        }
     }
+
+    /// The reads and updates inside of requests that are both, as operations that were intended when the request was.
+    fn add_inside(&mut self, recording: &Recording, told: &Told) -> anyhow::Result<()> {
+        let header = recording.header();
+        let epoch_ms = header.epoch_wall_ns / 1_000_000;
+        let both = header.operations.iter().position(|name| name == BOTH);
+        let mut rows: Vec<Statement> = Vec::new();
+        recording
+            .statements(|part| rows.extend(part.iter().filter(|row| Some(usize::from(row.op)) == both)))?;
+        rows.sort_by_key(|row| (row.seq, row.position));
+        for of_one in rows.chunk_by(|a, b| a.seq == b.seq) {
+            let Some(&Whole { intended, outcome }) = self.whole.get(&of_one[0].seq) else { continue };
+            for (index, (row, name)) in of_one.iter().zip(INSIDE).enumerate() {
+                // That a record was not there is known of the last answer alone: a miss ends a request.
+                let is_last = index + 1 == of_one.len();
+                let outcome = if is_last && row.outcome == Outcome::Ok { outcome } else { row.outcome };
+                self.ended_at(name, outcome, (intended, row.sent, row.completed), epoch_ms, told);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a recording has what is inside of an operation.
+fn is_timed(header: &RunHeader, operation: &str) -> bool {
+    header.statements.is_some() && header.operations.iter().any(|name| name == operation)
 }
 
 fn push(series: &mut BTreeMap<String, Series>, name: &str, point: Point) {

@@ -113,6 +113,10 @@ pub(super) fn of(words: Words) -> anyhow::Result<Plan> {
     if verb == Verb::Load {
         options.param.push("dotransactions=false".to_owned());
     }
+    // What is inside of a read-modify-write is measured as a read and an update, too.
+    let is_inside_measured =
+        properties.text("readmodifywriteproportion").is_some_and(|share| share.parse() != Ok(0.0));
+    options.statements = (verb == Verb::Run && is_inside_measured).then_some(true);
     let is_open = options.rate.is_some();
     if !is_open && told.interval != super::told::Interval::Op {
         notes.push(

@@ -71,6 +71,7 @@ const ALL: &[&str] = &[
     "98,99.5",
     "--client",
     "7/9",
+    "--statements=true",
     "--check",
     "staleness",
     "--floor",

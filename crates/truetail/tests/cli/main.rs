@@ -27,6 +27,8 @@ mod jvm;
 mod mariadb;
 mod merged;
 mod models;
+#[cfg(feature = "mongodb")]
+mod mongodb;
 mod observed;
 mod outage;
 mod passwords;
@@ -39,6 +41,7 @@ mod run;
 mod searched;
 mod server_log;
 mod staleness;
+mod statements;
 mod tell_tale;
 mod tell_tale_database;
 mod terminal;
