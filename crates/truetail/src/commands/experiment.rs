@@ -122,6 +122,8 @@ pub(super) fn run(arguments: &ExperimentArguments, json: bool) -> anyhow::Result
     match &arguments.experiment {
         Some(Experiment::TellTale(arguments)) => return tell_tale::run(arguments, json),
         Some(Experiment::Predictability(arguments)) => return predictability::run(arguments, json),
+        #[cfg(feature = "cql")]
+        Some(Experiment::Elasticity(arguments)) => return crate::elasticity::run(arguments, json),
         None => {}
     }
     if !arguments.list {
