@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, clock_ticks, time_label};
 use super::canvas::{Anchor, Canvas, Key, WIDTH, n, text_width};
-use super::palette::{BLUE, EVENT, GREY, INK, ORANGE, SHADE, SKY, VERMILION};
+use super::palette::{BLUE, EVENT, GREY, INK, ORANGE, PURPLE, SHADE, SKY, VERMILION};
 use crate::elasticity::{curve_words, run_name};
 use analysis::{Elasticity, ElasticityPoint, Reported};
 use std::fmt::Write as _;
@@ -28,7 +28,7 @@ fn phase_colour(name: &str) -> &'static str {
     match name {
         "starting" => SHADE,
         "joining" => EVENT,
-        "streaming" => ORANGE,
+        "streaming" => PURPLE,
         _ => SKY,
     }
 }
