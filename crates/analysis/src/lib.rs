@@ -21,6 +21,7 @@ mod cell;
 mod compared;
 mod comparison;
 mod composition;
+mod elasticity;
 mod evidence;
 mod floor;
 mod heat;
@@ -51,6 +52,10 @@ pub use attribution::{Attribution, Cause};
 pub use business::{Asked, Business, BusinessRate, Rule, RuleState};
 pub use compared::{ComparedRow, Unit};
 pub use comparison::{CompareError, CompareOptions, ComparedMeasure, Comparison, compare};
+pub use elasticity::{
+    Elasticity, ElasticityCurve, ElasticityJoin, ElasticityPoint, ElasticityRun, ElasticitySpan, JoinPhase,
+    Reported, elasticity,
+};
 pub use floor::{Floor, FloorKind, FloorPart, FloorRow, FloorShare, RunFloor};
 pub use input::{AnalysisError, Input, LaidOver, Options};
 pub use model::{

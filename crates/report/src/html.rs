@@ -12,6 +12,7 @@ mod attribution;
 mod blob;
 mod business;
 mod drawn;
+mod elasticity;
 mod facts;
 mod figures;
 mod floor;
@@ -28,6 +29,7 @@ mod tables;
 mod tell_tale;
 mod truth;
 
+pub use elasticity::elasticity_page;
 pub use floor::floor_page;
 pub use predictability::predictability_page;
 pub use prove::prove_page;

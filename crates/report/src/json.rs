@@ -4,6 +4,7 @@
 
 mod attribution;
 mod business;
+mod elasticity;
 mod floor;
 mod jvm;
 mod predictability;
@@ -16,6 +17,7 @@ mod tell_tale;
 mod truth;
 
 pub use attribution::attribution_document;
+pub use elasticity::elasticity;
 pub use floor::floor_document;
 pub use predictability::predictability;
 pub use prove::proof;

@@ -3,6 +3,7 @@
 
 mod attribution;
 mod business;
+pub mod elasticity;
 pub mod floor;
 pub mod gaps;
 pub mod html;

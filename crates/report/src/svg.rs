@@ -9,6 +9,7 @@ mod attribution;
 mod axis;
 mod boxes;
 mod canvas;
+mod elasticity;
 mod floor;
 mod heat;
 mod joining;
@@ -25,6 +26,7 @@ mod timeline;
 mod truth;
 
 pub(crate) use attribution::colour as cause_colour;
+pub use elasticity::elasticity_figure;
 pub use floor::floor_figure;
 pub use predictability::predictability_figure;
 pub use tell_tale::tell_tale_figures;

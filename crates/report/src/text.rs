@@ -7,6 +7,7 @@ mod anatomy;
 mod attribution;
 mod business;
 mod comparison;
+mod elasticity;
 mod facts;
 mod floor;
 mod gaps;
@@ -30,6 +31,7 @@ mod truth;
 
 pub use attribution::attribution_page;
 pub use comparison::comparison_page;
+pub use elasticity::elasticity_page;
 pub use floor::floor_page;
 pub(crate) use gaps::gaps_table;
 pub use predictability::predictability_page;

@@ -382,4 +382,9 @@ pub(crate) enum Experiment {
     /// mix and with requests that all ask for the same
     #[command(after_help = PREDICTABILITY_EXAMPLES)]
     Predictability(PredictabilityArguments),
+
+    /// A node joins a Cassandra under load: plain, intended and open times beside each other (see docs/cql.md)
+    #[cfg(feature = "cql")]
+    #[command(after_help = examples::ELASTICITY_EXAMPLES)]
+    Elasticity(crate::elasticity::ElasticityArguments),
 }

@@ -14,6 +14,8 @@ mod cli;
 mod commands;
 mod dataset;
 mod echo;
+#[cfg(feature = "cql")]
+mod elasticity;
 mod export;
 mod floor;
 mod gaps;

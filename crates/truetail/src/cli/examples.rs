@@ -163,6 +163,16 @@ Examples:
 
 The servers are asked in turn, each run on data made for it; their pages come out beside what Huang et al. published.";
 
+#[cfg(feature = "cql")]
+pub(super) const ELASTICITY_EXAMPLES: &str = "\
+Examples:
+  truetail experiment elasticity -o e/                 some 6 minutes; a Cassandra is started for each of two runs
+  truetail experiment elasticity --preset slides --list
+  truetail experiment elasticity --records 1000000 --rate 2000/s --time 10min --join-at 2min
+  truetail experiment elasticity --url cql://db1/ycsb?replication=1 --join 'ssh db2 start-cassandra' --only open
+  truetail experiment elasticity --again e/            look at it again
+Exit codes: 0 done, 2 could not be carried out.";
+
 pub(super) const YCSB_EXAMPLES: &str = "\
 Names and values are YCSB's; docs/ycsb.md has the table, and what differs. What is printed is read from a recording.
 Examples:

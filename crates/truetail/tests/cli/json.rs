@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use testkit::documented::{Schema, schemas};
 
 /// Documents of commands that are tested in programs of their own, where these are looked at.
-const ELSEWHERE: [&str; 8] = [
+const ELSEWHERE: [&str; 9] = [
     "truetail.benchbase/1",
     "truetail.store/1",
     "truetail.prove/1",
@@ -15,6 +15,7 @@ const ELSEWHERE: [&str; 8] = [
     "truetail.floor/1",
     "truetail.tell-tale/1",
     "truetail.predictability/1",
+    "truetail.elasticity/1",
 ];
 
 /// Every field that any command prints is described, and none is described that no command prints.
