@@ -55,7 +55,7 @@ impl<'a> Words<'a> {
         if let Some(rest) = self.0.strip_prefix(['"', '`', '\'']) {
             let end = rest.find(first).unwrap_or(rest.len());
             self.0 = rest.get(end + 1..).unwrap_or("");
-            return (first != '\'').then(|| &rest[..end]);
+            return (first != '\'' && end > 0).then(|| &rest[..end]);
         }
         let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
         let end = self.0.find(|c| !is_word(c)).unwrap_or(self.0.len());
@@ -100,6 +100,8 @@ mod tests {
             ("/* from here */ SELECT 'from nowhere', x FROM here", "SELECT here"),
             ("WITH new AS (SELECT 1) SELECT * FROM new", "WITH new"),
             ("CALL new_order(?, ?)", "CALL new_order"),
+            ("SELECT 1 FROM \"\"", "SELECT"),
+            ("`", "(empty)"),
             ("DO 0", "DO 0"),
             ("", "(empty)"),
             (";", "(empty)"),

@@ -73,7 +73,8 @@ fn command_lines_below(pid: u32) -> Vec<String> {
             }
         }
     }
-    lines.retain(|line| *line != own);
+    // While it becomes that, the kernel may give the beginning of the line alone.
+    lines.retain(|line| !own.starts_with(line.trim_end()));
     lines
 }
 
