@@ -223,9 +223,10 @@ pub(super) fn n(x: f64) -> String {
     if !rounded.is_finite() || rounded == 0.0 { "0".to_owned() } else { format!("{rounded}") }
 }
 
-/// About how wide a text is.
+/// About how wide a text is; words in capitals are wider.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
-    text.chars().count() as f64 * size * CHARACTER
+    let capitals = text.as_bytes().windows(2).filter(|pair| pair.iter().all(u8::is_ascii_uppercase)).count();
+    (text.chars().count() as f64 + 0.3 * capitals as f64) * size * CHARACTER
 }
 
 /// Text as XML wants it; characters that XML forbids become spaces.

@@ -6,7 +6,7 @@ use crate::statements::{BETWEEN, share};
 use crate::text::time;
 use analysis::{Analysis, OperationStatements, Part};
 
-const LEFT: f64 = 190.0;
+const LEFT: f64 = 212.0;
 const RIGHT: f64 = 890.0;
 const BAR: f64 = 24.0;
 
