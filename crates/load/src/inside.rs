@@ -102,7 +102,8 @@ impl Inside {
         self.forget();
     }
 
-    fn forget(&mut self) {
+    /// Nothing is staged any more.
+    pub(crate) fn forget(&mut self) {
         (self.label, self.commands, self.with) = (NO_STATEMENT, 0, 0);
     }
 }

@@ -161,7 +161,11 @@ impl<S: Session, C: Clock, K: Sink> Conversation for Stamped<'_, '_, S, C, K> {
         if self.local.times_statements {
             self.inside.note(&command);
         }
-        self.session.stage(command).inspect_err(|error| self.words.note(error.outcome, &*self.session))
+        self.session.stage(command).inspect_err(|error| {
+            // With the command its batch is refused: nothing of it will be sent.
+            self.inside.forget();
+            self.words.note(error.outcome, &*self.session);
+        })
     }
 
     #[inline]

@@ -143,3 +143,40 @@ fn the_words_of_an_error_outlive_the_rollback() {
     assert_eq!(words.of(Outcome::Deadlock).as_deref(), Some("deadlock detected"));
     assert_eq!(words.of(Outcome::Serialization), None);
 }
+
+/// Refuses pings, and with one the batch that it was to be part of.
+struct Picky;
+
+impl Session for Picky {
+    bare_session!();
+    fn descriptor(&self) -> Option<std::os::fd::RawFd> {
+        None
+    }
+    fn stage(&mut self, command: Command<'_>) -> Result<(), OpError> {
+        if command == Command::Ping { Err(OpError::refused(Outcome::Protocol)) } else { Ok(()) }
+    }
+    fn poll_reply(&mut self) -> Poll<Result<(), OpError>> {
+        Poll::Ready(Ok(()))
+    }
+    fn arrived(&self) -> Option<KernelStamp> {
+        None
+    }
+}
+
+#[test]
+fn what_was_refused_is_in_no_exchange() {
+    let (samples, _) = record::ring(4);
+    let (statements, mut rows) = record::statement_ring(4);
+    let rings = crate::rings::Rings { samples, statements: Some(statements) };
+    let (shared, mut session, words) = (shared(1, 1), Picky, FirstWords::default());
+    let local = Local::new(SimClock::new(), &shared, rings, 1, None, None);
+    let mut conversation =
+        Stamped::new(&mut session, &local, 0, Ticks(0), &words, Inside::new(7, 0, Some(0)));
+    conversation.stage(Command::Begin).unwrap();
+    conversation.stage(Command::Ping).unwrap_err();
+    conversation.stage(Command::Rollback).unwrap();
+    assert_eq!(poll(pin!(conversation.exchange())), Poll::Ready(Ok(())));
+    let mut seen = Vec::new();
+    rows.drain(|row| seen.push((row.label, row.commands, row.with)));
+    assert_eq!(seen, [(record::NO_STATEMENT, 1, record::with::ROLLBACK)]);
+}
